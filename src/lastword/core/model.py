@@ -1,0 +1,107 @@
+"""The values the rest of the house speaks in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, NewType, TypeAlias
+
+SessionId = NewType("SessionId", str)
+RunId = NewType("RunId", str)
+MessageId = NewType("MessageId", str)
+CallId = NewType("CallId", str)
+Generation = NewType("Generation", int)
+
+Policy: TypeAlias = Literal["takeover", "queue", "collect", "steer", "refuse", "rollback"]
+QueueOnStop: TypeAlias = Literal["drop", "keep"]
+Origin: TypeAlias = Literal["person", "timer", "child"]
+Placement: TypeAlias = Literal["starting", "queued", "collecting", "steering"]
+
+
+class Outcome(StrEnum):
+    """How a message, and the run that answered it, ended. Stored, never inferred."""
+
+    COMPLETED = "completed"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    SUPERSEDED = "superseded"
+    WITHDRAWN = "withdrawn"
+    REFUSED = "refused"
+    SHUTDOWN = "shutdown"
+    PARENT = "parent"
+    LOST = "lost"
+
+
+class Reason(StrEnum):
+    """Why a run lost its session. Each is the outcome of the same name."""
+
+    STOPPED = "stopped"
+    SUPERSEDED = "superseded"
+    SHUTDOWN = "shutdown"
+    PARENT = "parent"
+
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome(self.value)
+
+
+class Status(StrEnum):
+    """What became of a tool call."""
+
+    INTENDED = "intended"
+    BEGUN = "begun"
+    COMPLETED = "completed"
+    NOT_STARTED = "not started"
+    MAY_HAVE_EXECUTED = "may have executed"
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """Something that came with a message: a text, or base64 data, or only an address."""
+
+    media_type: str
+    data: str = ""
+    uri: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What somebody sent: a person, or on nobody's word a timer or a child run."""
+
+    id: MessageId
+    text: str
+    by: str = ""
+    origin: Origin = "person"
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Messages that one run answers together, in the order they were accepted."""
+
+    run: RunId
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A fencing token: what an outside resource needs to refuse an older run.
+
+    Keep the highest generation seen for each session, and refuse what is lower.
+    """
+
+    session: SessionId
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a team can set for its sessions; see `docs/promise.md`."""
+
+    on_message: Policy = "takeover"
+    queue_on_stop: QueueOnStop = "drop"
+    queue_limit: int = 100
+    quiet_window: float = 1.0
+    longest_window: float = 10.0
+    stoppers: frozenset[str] | None = None  # who may stop what others asked for; None: anyone

@@ -1,0 +1,84 @@
+"""What a session's machine tells the runtime to do, in the order it is to be done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from lastword.core.model import Generation, Message, Outcome, Placement, Reason, RunId, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """The message was placed: store it, and report whether that succeeded."""
+
+    message: Message
+    run: RunId
+    placement: Placement
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Tell the sender that the message was not accepted."""
+
+    message: Message
+    why: Literal["busy", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Begin the run; it holds this generation until it ends."""
+
+    turn: Turn
+    generation: Generation
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """End a run that was started. Its generation is already out of date. Report when it ended."""
+
+    run: RunId
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """These messages have reached their outcome: record it, and tell their senders."""
+
+    turn: Turn
+    outcome: Outcome
+    started: bool
+    rollback: bool = False  # leave the turn out of what the model is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The turn stays in the queue, and does not start until the person speaks or resumes."""
+
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """These messages are part of the active run from here on."""
+
+    run: RunId
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The message now reads like this."""
+
+    message: Message
+    run: RunId
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """Report `ClockReached` at this time."""
+
+    at: float
+
+
+Order: TypeAlias = Accept | Refuse | Start | Cancel | End | Pause | Join | Edit | Wake

@@ -1,0 +1,84 @@
+"""Turns that wait, and what can be done to one message among them.
+
+Every function returns new values. A turn that loses its last message is gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from lastword.core.model import Message, MessageId, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A turn in the queue."""
+
+    turn: Turn
+    held: bool = False  # does not start until a person speaks, or resumes the queue
+    since: float = 0.0
+    due: float | None = None  # a window that collects until then; None: closed
+
+
+Queue: TypeAlias = tuple[Waiting, ...]
+Turns: TypeAlias = tuple[Turn, ...]
+
+
+def ids(turn: Turn) -> frozenset[MessageId]:
+    """The messages of a turn."""
+    return frozenset(message.id for message in turn.messages)
+
+
+def turns(queue: Queue) -> Turns:
+    """The turns in a queue, in order."""
+    return tuple(w.turn for w in queue)
+
+
+def merged(several: Turns) -> Turn:
+    """One turn for all the messages of several, under the first one's run."""
+    return Turn(several[0].run, tuple(m for turn in several for m in turn.messages))
+
+
+def find(among: Turns, id: MessageId) -> Turn | None:
+    """The turn that holds a message."""
+    return next((turn for turn in among if id in ids(turn)), None)
+
+
+def without(among: Turns, id: MessageId) -> Turns:
+    """The turns less one message."""
+    rest = (replace(t, messages=tuple(m for m in t.messages if m.id != id)) for t in among)
+    return tuple(turn for turn in rest if turn.messages)
+
+
+def queue_without(queue: Queue, id: MessageId) -> Queue:
+    """The queue less one message."""
+    return tuple(replace(w, turn=turn) for w in queue for turn in without((w.turn,), id))
+
+
+def edited(among: Turns, new: Message) -> Turns:
+    """The turns with the message of that id reading anew."""
+    return tuple(
+        replace(t, messages=tuple(new if m.id == new.id else m for m in t.messages)) for t in among
+    )
+
+
+def queue_edited(queue: Queue, new: Message) -> Queue:
+    """The queue with the message of that id reading anew."""
+    return tuple(replace(w, turn=turn) for w in queue for turn in edited((w.turn,), new))
+
+
+def moved(queue: Queue, turn: Turn, to: int) -> Queue:
+    """The queue with a turn in another place, counted from 0."""
+    rest = [w for w in queue if w.turn is not turn]
+    return (*rest[: max(to, 0)], *(w for w in queue if w.turn is turn), *rest[max(to, 0) :])
+
+
+def collected(queue: Queue, turn: Turn, at: float, quiet: float, longest: float) -> Queue:
+    """The queue with the turn in its open window, which then stays open a little longer."""
+    if queue and queue[-1].due is not None:
+        *rest, window = queue
+        window = replace(window, turn=merged((window.turn, turn)))
+    else:
+        rest, window = queue, Waiting(turn, since=at)
+    return (*rest, replace(window, due=min(at + quiet, window.since + longest)))

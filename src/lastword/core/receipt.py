@@ -1,0 +1,180 @@
+"""The account a stop gives of itself.
+
+Once you hold a receipt, nothing it names can act again. What had not ended by the time it was
+written is in `unconfirmed`, by name: it is fenced, it is being ended, and `settled()` waits for it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Self
+
+from lastword.core.model import (
+    Attachment,
+    CallId,
+    Generation,
+    Message,
+    Reason,
+    RunId,
+    SessionId,
+    Status,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReport:
+    """One tool call of a run that was ended."""
+
+    call: CallId
+    name: str
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class ChildReport:
+    """One child run, and what became of it."""
+
+    session: SessionId
+    run: RunId
+    fate: Literal["ended", "kept", "unconfirmed"]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageReport:
+    """A message that had not had its turn: dropped with its text here, or still waiting."""
+
+    message: Message
+    fate: Literal["dropped", "paused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """Something that had not ended when the receipt was written."""
+
+    kind: Literal["run", "task", "delivery", "tool", "child"]
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+_VERBS = {
+    Reason.STOPPED: "Stopped",
+    Reason.SUPERSEDED: "Replaced the answer in",
+    Reason.SHUTDOWN: "Shut down",
+    Reason.PARENT: "Ended, with its parent,",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a stop ended, dropped, skipped, kept and could not confirm."""
+
+    session: SessionId
+    generation: Generation
+    reason: Reason
+    fenced_at: float  # seconds since 1970
+    took: float = 0.0  # seconds from the fence to this receipt
+    runs: tuple[RunId, ...] = ()
+    dropped: int = 0
+    calls: tuple[ToolReport, ...] = ()
+    children: tuple[ChildReport, ...] = ()
+    messages: tuple[MessageReport, ...] = ()
+    unconfirmed: tuple[Unconfirmed, ...] = ()
+    durable: bool = True
+    later: Callable[[], Awaitable[Receipt]] | None = field(default=None, compare=False, repr=False)
+
+    def __bool__(self) -> bool:
+        """False when there was nothing to stop."""
+        return bool(self.runs or self.messages)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether everything that was stopped has ended."""
+        return not self.unconfirmed
+
+    @property
+    def tools(self) -> dict[Status, tuple[ToolReport, ...]]:
+        """The tool calls of what was ended, by what became of them."""
+        return {
+            status: tuple(call for call in self.calls if call.status == status)
+            for status in (Status.COMPLETED, Status.NOT_STARTED, Status.MAY_HAVE_EXECUTED)
+        }
+
+    async def settled(self) -> Receipt:
+        """Wait until what was still dying has ended; return the receipt that says so."""
+        return self if self.later is None else await self.later()
+
+    def to_json(self) -> str:
+        """This receipt as one line of JSON."""
+        plain: dict[str, Any] = {
+            name: [asdict(part) for part in getattr(self, name)] for name in _PARTS
+        }
+        plain |= {name: getattr(self, name) for name in _PLAIN}
+        return json.dumps({"quiet": self.quiet, **plain}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The receipt that `to_json` wrote."""
+        plain = json.loads(text)
+        fields: dict[str, Any] = {name: plain[name] for name in _PLAIN}
+        fields |= {"reason": Reason(plain["reason"]), "runs": tuple(plain["runs"])}
+        fields |= {name: tuple(map(read, plain[name])) for name, read in _PARTS.items()}
+        return cls(**fields)
+
+    def __str__(self) -> str:
+        if not self:
+            return f"Nothing was running in {self.session}."
+        runs = _count(len(self.runs), "run") + " ended" if self.runs else "nothing had started"
+        when = f"quiet after {self.took * 1000:.0f} ms" if self.quiet else "not all quiet yet"
+        return "\n  ".join(
+            [f"{_VERBS[self.reason]} {self.session}: {runs}, {when}.", *self._body()]
+        )
+
+    def _body(self) -> list[str]:
+        rows = [
+            ("still ending", ", ".join(map(str, self.unconfirmed))),
+            *((f"tools {status}", _names(calls)) for status, calls in self.tools.items()),
+            ("children", ", ".join(f"{c.session} {c.fate}" for c in self.children)),
+            ("messages dropped", self._quoted("dropped")),
+            ("messages waiting", self._quoted("paused")),
+            ("refused after the stop", _count(self.dropped, "effect")),
+            ("not on disk yet", "" if self.durable else "no new message is taken until it is"),
+        ]
+        return [f"{label}: {what}" for label, what in rows if what]
+
+    def _quoted(self, fate: str) -> str:
+        return ", ".join(f"“{_short(m.message.text)}”" for m in self.messages if m.fate == fate)
+
+
+def _message(plain: dict[str, Any]) -> MessageReport:
+    attachments = tuple(Attachment(**one) for one in plain["message"].pop("attachments"))
+    return MessageReport(Message(**plain["message"], attachments=attachments), plain["fate"])
+
+
+def _tool(plain: dict[str, Any]) -> ToolReport:
+    return ToolReport(plain["call"], plain["name"], Status(plain["status"]))
+
+
+_PARTS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "calls": _tool,
+    "children": lambda plain: ChildReport(**plain),
+    "messages": _message,
+    "unconfirmed": lambda plain: Unconfirmed(**plain),
+}
+_PLAIN = ("session", "generation", "reason", "fenced_at", "took", "runs", "dropped", "durable")
+
+
+def _names(calls: tuple[ToolReport, ...]) -> str:
+    return ", ".join(call.name for call in calls)
+
+
+def _count(number: int, what: str) -> str:
+    return "" if not number else f"1 {what}" if number == 1 else f"{number} {what}s"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 60 else line[:59] + "…"

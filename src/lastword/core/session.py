@@ -1,0 +1,377 @@
+"""The machine that decides which run holds a session.
+
+The law. At most one turn is active. Holding the session is a number: taking it moves the
+generation, and so does losing it, whatever the cause, so that a run asks one question of one
+integer and needs no other state. Everything accepted and not ended is in exactly one of three
+places (active, steering, waiting), so a stop finds all of it, and nothing that comes later.
+
+The table. What a message does, by policy:
+
+                 nothing active               a turn is active
+    takeover     starts                       ends it and the queue (or the queue follows), starts
+    rollback     starts                       the same, and the old turn is not shown to the model
+    queue        starts, or joins the queue   joins the queue
+    collect      starts, or joins the queue   joins the queue's window, which the clock closes
+    steer        starts                       the active run takes it, or it is the next turn
+    refuse       starts                       refused
+
+Only a person who may stop what is there takes over; anyone else's takeover joins the queue.
+After a person's stop, what is not a person's (a timer's, a child's) waits until a person speaks.
+A turn starts when all its messages are stored. Every way for a turn to end leads to `_handoff`.
+
+Orders are returned in the order in which they are to be carried out. Every field is an immutable
+value, and a move that cannot be made raises before any field is touched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TypeAlias, assert_never
+
+from lastword.core.events import (
+    Accepted,
+    ClockReached,
+    EditAsked,
+    Ended,
+    Event,
+    MoveAsked,
+    RemoveAsked,
+    ResumeAsked,
+    SteeringTaken,
+    StopAsked,
+    Stored,
+    StoreFailed,
+)
+from lastword.core.model import (
+    Generation,
+    Message,
+    MessageId,
+    Outcome,
+    Policy,
+    Reason,
+    RunId,
+    Settings,
+    Turn,
+)
+from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
+from lastword.core.queue import (
+    Queue,
+    Turns,
+    Waiting,
+    collected,
+    edited,
+    find,
+    ids,
+    merged,
+    moved,
+    queue_edited,
+    queue_without,
+    turns,
+    without,
+)
+from lastword.errors import ImpossibleMove, NotAllowed, NotWaiting, StaleRun
+
+Orders: TypeAlias = list[Order]
+
+
+class SessionMachine:
+    """The state of one session."""
+
+    def __init__(self, settings: Settings, generation: int = 0) -> None:
+        self.settings = settings
+        self.generation = Generation(generation)
+        self.active: Turn | None = None
+        self.started = False  # whether the active turn's run was started, or is preparing
+        self.steering: tuple[Turn, ...] = ()
+        self.waiting: Queue = ()
+        self.hushed = False  # a person's stop was the last word so far
+        self.storing: frozenset[MessageId] = frozenset()
+        self.dying: frozenset[RunId] = frozenset()  # cancelled, not yet reported as ended
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything acts, or will without another word from a person."""
+        return self.active is not None or any(not w.held for w in self.waiting)
+
+    def apply(self, event: Event) -> Orders:  # noqa: C901, PLR0911, PLR0912 - one match, one arm an event
+        """Take in what happened; return what to do about it, in order."""
+        match event:
+            case Accepted():
+                return self._accept(event)
+            case Stored(message):
+                return self._stored(message)
+            case StoreFailed(message):
+                return self._store_failed(message)
+            case Ended(run, outcome):
+                return self._ended(run, outcome)
+            case StopAsked(reason, run, by):
+                return self._stop(reason, by) if run is None else self._stop_run(reason, run, by)
+            case SteeringTaken(run):
+                return self._take_steering(run)
+            case ClockReached(at):
+                return self._clock(at)
+            case EditAsked(message, text, by):
+                return self._edit(message, text, by)
+            case RemoveAsked(message, by):
+                return self._remove(message, by)
+            case MoveAsked(message, to, by):
+                return self._move(message, to, by)
+            case ResumeAsked():
+                return self._resume()
+            case _:
+                assert_never(event)
+
+    # a message
+
+    def _accept(self, event: Accepted) -> Orders:
+        turn = Turn(event.run, (event.message,))
+        self._must_be_new(turn)
+        policy = self._policy(event)
+        if policy == "refuse" and self.busy:
+            return [Refuse(event.message, "busy")]
+        waits = self._waits(policy, event.message)
+        if waits and self._places_taken() >= self.settings.queue_limit:
+            return [Refuse(event.message, "full")]
+
+        self.storing |= {event.message.id}
+        if waits:
+            return self._wait(event, turn, policy)
+        takes_over = policy in {"takeover", "rollback"} and self.busy
+        ended = self._supersede(rollback=policy == "rollback") if takes_over else []
+        if event.message.origin == "person":
+            self._release()
+        return [*ended, Accept(event.message, turn.run, "starting"), *self._occupy(turn)]
+
+    def _must_be_new(self, turn: Turn) -> None:
+        [message] = turn.messages
+        here = (*self._active(), *self.steering, *turns(self.waiting))
+        if message.id in self.storing or find(here, message.id):
+            raise ImpossibleMove(f"message {message.id} was accepted before and has not ended")
+        if turn.run in self.dying or any(t.run == turn.run for t in here):
+            raise ImpossibleMove(f"run {turn.run} exists already")
+
+    def _policy(self, event: Accepted) -> Policy:
+        policy = event.on_message or self.settings.on_message
+        if policy not in {"takeover", "rollback"}:
+            return policy
+        ended = (*self._active(), *self.steering, *self._dropped_by_takeover())
+        person = event.message.origin == "person"
+        return policy if person and self._may_stop(event.message.by, ended) else "queue"
+
+    def _waits(self, policy: Policy, message: Message) -> bool:
+        if self.hushed and message.origin != "person":
+            return True
+        match policy:
+            case "takeover" | "rollback" | "refuse":
+                return False
+            case "steer":
+                return self.active is not None
+            case "queue" | "collect":
+                # what a stop left waiting was said first, and a person's word lets it go on
+                return self.active is not None or bool(self.waiting)
+            case _:
+                assert_never(policy)
+
+    def _places_taken(self) -> int:
+        return sum(len(turn.messages) for turn in (*self.steering, *turns(self.waiting)))
+
+    def _wait(self, event: Accepted, turn: Turn, policy: Policy) -> Orders:
+        held = self.hushed and event.message.origin != "person"
+        if event.message.origin == "person":
+            self._release()
+        if held or policy not in {"steer", "collect"}:
+            self.waiting += (Waiting(turn, held=held),)
+            return [Accept(event.message, turn.run, "queued"), *self._handoff()]
+        if policy == "steer":
+            self.steering += (turn,)
+            return [Accept(event.message, turn.run, "steering")]
+        quiet, longest = self.settings.quiet_window, self.settings.longest_window
+        self.waiting = collected(self.waiting, turn, event.at, quiet, longest)
+        window = self.waiting[-1]
+        accept = Accept(event.message, window.turn.run, "collecting")
+        return [accept, Wake(window.due or event.at), *self._handoff()]
+
+    def _stored(self, message: MessageId) -> Orders:
+        self._must_be_storing(message)
+        self.storing -= {message}
+        return self._ready()
+
+    def _store_failed(self, message: MessageId) -> Orders:
+        self._must_be_storing(message)
+        self.storing -= {message}
+        self.steering = without(self.steering, message)
+        self.waiting = queue_without(self.waiting, message)
+        if self.active and not self.started:
+            rest = without((self.active,), message)
+            self.active = rest[0] if rest else None
+            if not rest:
+                self._vacate()
+                self._steering_is_next()
+        return [*self._ready(), *self._handoff()]
+
+    def _must_be_storing(self, message: MessageId) -> None:
+        if message not in self.storing:
+            raise ImpossibleMove(f"message {message} is not being stored")
+
+    def _take_steering(self, run: RunId) -> Orders:
+        if self.active is None or self.active.run != run or not self.started:
+            raise ImpossibleMove(f"run {run} is not active, so it has no steering to take")
+        taken = tuple(t for t in self.steering if not self.storing & ids(t))
+        if not taken:
+            return []
+        self.steering = tuple(t for t in self.steering if t not in taken)
+        self.active = merged((self.active, *taken))
+        return [Join(run, merged(taken).messages)]
+
+    # holding the session
+
+    def _occupy(self, turn: Turn) -> Orders:
+        self._advance()
+        self.active, self.started = turn, False
+        return self._ready()
+
+    def _ready(self) -> Orders:
+        if self.active is None or self.started or self.storing & ids(self.active):
+            return []
+        self.started = True
+        return [Start(self.active, self.generation)]
+
+    def _vacate(self) -> None:
+        self._advance()
+        self.active, self.started = None, False
+
+    def _advance(self) -> None:
+        self.generation = Generation(self.generation + 1)
+
+    def _active(self) -> Turns:
+        return (self.active,) if self.active else ()
+
+    def _ended(self, run: RunId, outcome: Outcome) -> Orders:
+        if run in self.dying:
+            self.dying -= {run}
+            return []  # it was cancelled first; the cancel had the last word
+        if self.active is None or self.active.run != run or not self.started:
+            raise ImpossibleMove(f"run {run} is not going, so it cannot have ended")
+        end = End(self.active, outcome, started=True)
+        self._vacate()
+        self._steering_is_next()
+        return [end, *self._handoff()]
+
+    def _steering_is_next(self) -> None:
+        """What was sent to steer a run that has ended is the next turn, all of it."""
+        if self.steering:
+            self.waiting = (Waiting(merged(self.steering)), *self.waiting)
+            self.steering = ()
+
+    def _handoff(self) -> Orders:
+        """Whatever waits starts, in order, unless a stop or an open window holds it."""
+        free = [w for w in self.waiting if not w.held]
+        if self.active is not None or not free or free[0].due is not None:
+            return []
+        self.waiting = tuple(w for w in self.waiting if w is not free[0])
+        return self._occupy(free[0].turn)
+
+    # stop and takeover
+
+    def _stop(self, reason: Reason, by: str | None) -> Orders:
+        keep = self.settings.queue_on_stop == "keep" and reason is Reason.STOPPED
+        dropped = () if keep else turns(self.waiting)
+        if not self.busy and not dropped:
+            return []  # an idle stop must not touch the next message
+        self._must_be_allowed(by, (*self._active(), *self.steering, *dropped))
+        orders = self._cancel(reason, dropped)
+        self.waiting = tuple(Waiting(w.turn, held=True) for w in self.waiting)
+        self.hushed = self.hushed or reason is Reason.STOPPED
+        return [*orders, *(Pause(w.turn) for w in self.waiting)]
+
+    def _stop_run(self, reason: Reason, run: RunId, by: str | None) -> Orders:
+        if self.active and self.active.run == run:
+            self._must_be_allowed(by, (self.active, *self.steering))
+            self.hushed = self.hushed or reason is Reason.STOPPED
+            return [*self._cancel(reason), *self._handoff()]
+        for turn in (*self.steering, *turns(self.waiting)):
+            if turn.run == run:
+                self._must_be_allowed(by, (turn,))
+                self.steering = tuple(t for t in self.steering if t is not turn)
+                self.waiting = tuple(w for w in self.waiting if w.turn is not turn)
+                return [End(turn, Outcome.WITHDRAWN, started=False), *self._handoff()]
+        raise StaleRun(run, self.active.run if self.active else None)
+
+    def _dropped_by_takeover(self) -> Turns:
+        if self.settings.queue_on_stop == "keep":
+            return ()
+        return tuple(w.turn for w in self.waiting if not w.held)
+
+    def _supersede(self, *, rollback: bool) -> Orders:
+        orders = self._cancel(Reason.SUPERSEDED, self._dropped_by_takeover(), rollback=rollback)
+        self.waiting = tuple(replace(w, due=None) for w in self.waiting)  # it follows at once
+        return orders
+
+    def _cancel(self, reason: Reason, dropped: Turns = (), *, rollback: bool = False) -> Orders:
+        """End what holds the session, what was to steer it, and what of the queue is dropped."""
+        orders: Orders = []
+        if self.active:
+            if self.started:
+                self.dying |= {self.active.run}
+                orders.append(Cancel(self.active.run, reason))
+            orders.append(End(self.active, reason.outcome, self.started, rollback))
+        orders += [End(turn, reason.outcome, started=False) for turn in (*self.steering, *dropped)]
+        self.steering = ()
+        self.waiting = tuple(w for w in self.waiting if w.turn not in dropped)
+        self._vacate()
+        return orders
+
+    def _may_stop(self, by: str | None, ended: Turns) -> bool:
+        allowed = self.settings.stoppers
+        mine = all(message.by == by for turn in ended for message in turn.messages)
+        return by is None or allowed is None or by in allowed or mine
+
+    def _must_be_allowed(self, by: str | None, ended: Turns) -> None:
+        if not self._may_stop(by, ended):
+            runs = ", ".join(turn.run for turn in ended)
+            raise NotAllowed(f"{by!r} has no right to stop {runs}, so nothing was touched")
+
+    # the queue
+
+    def _find(self, id: MessageId, by: str | None) -> tuple[Turn, Message]:
+        turn = find((*self.steering, *turns(self.waiting)), id)
+        if turn is None:
+            raise NotWaiting(id)
+        [message] = [m for m in turn.messages if m.id == id]
+        self._must_be_allowed(by, (Turn(turn.run, (message,)),))
+        return turn, message
+
+    def _edit(self, id: MessageId, text: str, by: str | None) -> Orders:
+        turn, message = self._find(id, by)
+        new = replace(message, text=text)
+        self.steering = edited(self.steering, new)
+        self.waiting = queue_edited(self.waiting, new)
+        return [Edit(new, turn.run)]
+
+    def _remove(self, id: MessageId, by: str | None) -> Orders:
+        turn, message = self._find(id, by)
+        self.steering = without(self.steering, id)
+        self.waiting = queue_without(self.waiting, id)
+        end = End(Turn(turn.run, (message,)), Outcome.WITHDRAWN, started=False)
+        return [end, *self._handoff()]
+
+    def _move(self, id: MessageId, to: int, by: str | None) -> Orders:
+        turn, _ = self._find(id, by)
+        if turn in self.steering:
+            raise NotWaiting(id)  # it joins the active run, which has no order to change
+        self.waiting = moved(self.waiting, turn, to)
+        return self._handoff()
+
+    def _resume(self) -> Orders:
+        self._release()
+        return self._handoff()
+
+    def _release(self) -> None:
+        self.hushed = False
+        self.waiting = tuple(replace(w, held=False) for w in self.waiting)
+
+    def _clock(self, at: float) -> Orders:
+        self.waiting = tuple(
+            replace(w, due=None) if w.due is not None and w.due <= at else w for w in self.waiting
+        )
+        return self._handoff()

@@ -1,0 +1,126 @@
+"""Everything lastword raises on purpose.
+
+LastwordError
+├── Refused              a message was not accepted; nothing was started for it
+│   ├── Busy             the session is busy and its policy is "refuse"
+│   ├── QueueFull        the session's queue has reached its limit
+│   ├── RuntimeClosed    the runtime has been closed
+│   └── Undurable        the store did not take it
+├── StaleRun             a stop named a run that is neither active nor waiting
+├── NotAllowed           the caller has no right to stop this
+├── NotWaiting           the message is not waiting any more, or never was
+├── UnknownSession       there is no such session
+├── TicketClosed         the ticket was closed before its outcome was known
+├── SlowWatcher          a watcher fell too far behind the feed and was dropped
+├── ImpossibleMove       a machine was told something that cannot have happened
+└── StoreError           a store could not do what it was asked
+    └── StaleWrite       the write belongs to an older generation than the store's
+Superseded               (BaseException) the calling run no longer holds its session
+"""
+
+from __future__ import annotations
+
+
+class LastwordError(Exception):
+    """Base of the errors a caller may want to handle."""
+
+
+class Refused(LastwordError):
+    """A message was not accepted, and nothing was started for it."""
+
+
+class Busy(Refused):
+    """The session is busy, and its policy for new messages is "refuse"."""
+
+
+class QueueFull(Refused):
+    """The session's queue has reached its limit."""
+
+
+class RuntimeClosed(Refused):
+    """The runtime has been closed; open another one."""
+
+
+class Undurable(Refused):
+    """The store did not take the message, so it was not accepted."""
+
+
+class StaleRun(LastwordError):
+    """A stop named a run that is neither active nor waiting. Nothing was touched."""
+
+    def __init__(self, run: str, active: str | None) -> None:
+        now = f"run {active} is" if active else "no run is"
+        super().__init__(
+            f"run {run} is neither active nor waiting ({now} active), so nothing was stopped"
+        )
+        self.run = run
+        self.active = active
+
+
+class NotAllowed(LastwordError):
+    """The caller has no right to stop what it asked to stop. Nothing was touched."""
+
+
+class NotWaiting(LastwordError):
+    """The message is not in the queue: its turn has come, it has ended, or it never was."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(
+            f"message {message} is not waiting (its turn has come, or it has ended, or it was "
+            "never accepted here), so the queue was not changed"
+        )
+        self.message = message
+
+
+class UnknownSession(LastwordError):
+    """There is no session of that name."""
+
+
+class TicketClosed(LastwordError):
+    """The ticket was closed before its outcome was known."""
+
+
+class SlowWatcher(LastwordError):
+    """A watcher fell so far behind that the feed no longer holds what it needs next."""
+
+    def __init__(self, session: str, wanted: int, oldest: int) -> None:
+        super().__init__(
+            f"the feed of session {session} no longer holds event {wanted} (the oldest is "
+            f"{oldest}); this watcher was dropped, the run was not slowed"
+        )
+        self.wanted = wanted
+        self.oldest = oldest
+
+
+class ImpossibleMove(LastwordError):
+    """A machine was told something that cannot have happened. It has not changed."""
+
+
+class StoreError(LastwordError):
+    """A store could not do what it was asked."""
+
+
+class StaleWrite(StoreError):
+    """A write named a generation that its session has left behind. Nothing was written."""
+
+    def __init__(self, session: str, held: int, current: int) -> None:
+        super().__init__(
+            f"session {session} is at generation {current}; a write of generation {held} came "
+            "too late and was refused"
+        )
+
+
+class Superseded(BaseException):
+    """The calling run has been stopped or replaced and may do nothing more.
+
+    Raised by a gate, inside the run. It is a BaseException for the reason
+    asyncio.CancelledError is one: `except Exception` in a tool must not be able
+    to carry a superseded run onwards. Let it pass.
+    """
+
+    def __init__(self, run: str, held: int, current: int, what: str = "this call") -> None:
+        super().__init__(
+            f"run {run} holds generation {held}, but its session is at {current}; "
+            f"it was stopped, replaced or has ended, so {what} was not made"
+        )
+        self.run = run

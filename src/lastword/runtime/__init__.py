@@ -1,0 +1,1 @@
+"""asyncio on the outside, core on the inside."""

@@ -1,0 +1,88 @@
+"""Child runs: each in a session of its own, and none outlives its parent unless it was kept.
+
+Nothing has to reach a child for it to fall silent: its hold asks its parent's. What is done
+here is the rest of a stop, for all children at once, so that a wedged one delays no other.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from lastword.core.model import Outcome, RunId, SessionId
+from lastword.core.receipt import ChildReport, Unconfirmed
+from lastword.runtime.ticket import Ticket
+
+
+class Offspring(Protocol):
+    """A child's session, as its parent sees it."""
+
+    id: SessionId
+
+    def end_with_parent(self) -> None: ...
+    async def gone(self) -> None: ...
+    async def text_of(self, run: RunId) -> str: ...
+
+    @property
+    def unconfirmed(self) -> list[Unconfirmed]: ...
+
+    @property
+    def dropped(self) -> int: ...
+
+
+class Child:
+    """A parent's handle on a child run."""
+
+    def __init__(self, offspring: Offspring, ticket: Ticket, *, kept: bool) -> None:
+        self.kept = kept
+        self._offspring = offspring
+        self._ticket = ticket
+
+    def __repr__(self) -> str:
+        return f"<Child {self.run}{' kept' if self.kept else ''}>"
+
+    @property
+    def session(self) -> SessionId:
+        """The session it runs in, to be watched or stopped like any other."""
+        return self._offspring.id
+
+    @property
+    def run(self) -> RunId:
+        return self._ticket.run
+
+    @property
+    def done(self) -> bool:
+        return self._ticket.done
+
+    async def outcome(self) -> Outcome:
+        """Wait for it to end."""
+        return await self._ticket.outcome()
+
+    async def text(self) -> str:
+        """Wait for it to end; what it said."""
+        await self.outcome()
+        return await self._offspring.text_of(self.run)
+
+    # for the stop of its parent
+
+    def end(self) -> None:
+        if not self.kept:
+            self._offspring.end_with_parent()
+
+    async def gone(self) -> None:
+        if not self.kept:
+            await self._offspring.gone()
+
+    @property
+    def unconfirmed(self) -> list[Unconfirmed]:
+        if self.kept or not (left := self._offspring.unconfirmed):
+            return []
+        return [Unconfirmed("child", self.session), *left]
+
+    @property
+    def dropped(self) -> int:
+        return 0 if self.kept else self._offspring.dropped
+
+    @property
+    def report(self) -> ChildReport:
+        fate = "kept" if self.kept else "unconfirmed" if self.unconfirmed else "ended"
+        return ChildReport(self.session, self.run, fate)

@@ -1,0 +1,367 @@
+"""Feeds one session's machine and carries out its orders.
+
+Every move of the machine is made under the session's lock, from whatever thread, and its orders
+are put in line in the same breath; the event loop carries them out in that order. What has to
+become durable is added to the journal as it is carried out, so the log has the machine's order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+import threading
+from collections import deque
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias, assert_never
+
+from lastword.core.events import (
+    Accepted,
+    ClockReached,
+    Ended,
+    Event,
+    SteeringTaken,
+    StopAsked,
+)
+from lastword.core.model import Generation, Message, MessageId, Outcome, Reason, RunId, SessionId
+from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
+from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
+from lastword.core.session import SessionMachine
+from lastword.core.transcript import Began, Finished, Said, Text, build
+from lastword.errors import ImpossibleMove, StoreError
+from lastword.runtime.children import Child
+from lastword.runtime.feed import Feed, FeedEvent, Kind
+from lastword.runtime.fence import call, is_async, name_of
+from lastword.runtime.going import Going
+from lastword.runtime.hold import Effect, Hold
+from lastword.runtime.journal import Journal
+from lastword.runtime.ledger import Ledger
+from lastword.runtime.run import Engine, Run, Sink, running
+from lastword.runtime.shared import Shared
+from lastword.runtime.stop import Settlement
+from lastword.runtime.tasks import Tasks
+from lastword.runtime.ticket import Ticket
+
+log = logging.getLogger("lastword")
+Told: TypeAlias = list[tuple[Ticket, Outcome, str]]
+
+
+@dataclass(slots=True)
+class Step:
+    """One move of the machine, and what is to be done about it."""
+
+    event: Event
+    orders: list[Order]
+    generation: Generation
+    at: float
+    settlement: Settlement | None = None
+
+
+class Driver:
+    """The part of a session that acts."""
+
+    def __init__(
+        self,
+        id: SessionId,
+        shared: Shared,
+        engine: Engine,
+        *,
+        child: bool = False,
+        parent: Going | None = None,  # whose end is its end
+    ) -> None:
+        self.id = id
+        self.shared = shared
+        self.engine = engine
+        self.threads = shared.threads
+        self.sink = None if child else shared.sink  # what a child says, its parent passes on
+        self.lock = parent.hold.lock if parent else threading.Lock()
+        self.loop = asyncio.get_running_loop()
+        self.machine = SessionMachine(shared.settings)
+        self.feed = Feed(id, self.loop, keep=shared.feed_limit)
+        self.journal = Journal(id, shared.store, self.machine)
+        self.tasks = Tasks()
+        self.tickets: dict[MessageId, Ticket] = {}
+        self.settlements: list[Settlement] = []
+        self._parent = parent
+        self._todo: deque[Step] = deque()
+        self._going: dict[RunId, Going] = {}
+        self._timers: dict[asyncio.TimerHandle, None] = {}
+        self._dropped = 0
+
+    # the machine
+
+    def apply(self, event: Event) -> Step:
+        """Tell the machine. Any thread may; `carry_out` has to follow, on the loop."""
+        with self.lock:
+            orders = self.machine.apply(event)
+            step = Step(event, orders, self.machine.generation, self.loop.time())
+            self._todo.append(step)
+        return step
+
+    def tell(self, event: Event) -> Step:
+        """Tell the machine, and carry out what it orders."""
+        step = self.apply(event)
+        self.carry_out()
+        return step
+
+    def carry_out(self) -> None:
+        """Carry out whatever was ordered and is still to be done, in order."""
+        while self._todo:
+            step = self._todo.popleft()
+            if _ends_something(step):
+                reason = step.event.reason if isinstance(step.event, StopAsked) else None
+                step.settlement = self._settlement(reason or Reason.SUPERSEDED, step)
+            told: Told = []
+            for order in step.orders:
+                self._carry_out(order, step, told)
+            if step.settlement:
+                step.settlement.begin()
+            if self.journal.behind:
+                self.tasks.start(self._commit(told), name=f"commit {self.id}")
+
+    def _carry_out(self, order: Order, step: Step, told: Told) -> None:  # noqa: C901, PLR0912 - one match
+        match order:
+            case Accept():
+                self._accept(order, step)
+            case Start(turn, generation):
+                self._start(order)
+                self._began(turn.run, generation, turn.messages)
+            case Join(run, messages):
+                turn = self._going[run].turn
+                self._going[run].turn = replace(turn, messages=turn.messages + messages)
+                self._began(run, step.generation, messages)
+            case Cancel(run):
+                if step.settlement:
+                    step.settlement.goings.append(self._going[run])
+            case End():
+                self._end(order, step, told)
+            case Pause(turn):
+                if step.settlement:
+                    step.settlement.messages += [MessageReport(m, "paused") for m in turn.messages]
+            case Edit(message, run):
+                self.journal.add(Said(message, run))
+            case Wake(at):
+                self._wake_at(at)
+            case Refuse():
+                pass  # whoever sent it is told
+            case _:
+                assert_never(order)
+
+    async def _commit(self, told: Told) -> None:
+        try:
+            await self.journal.commit()
+        except StoreError as error:
+            log.error("not durable session=%s error=%s", self.id, error)  # noqa: TRY400 - says it all
+        for ticket, outcome, why in told:
+            ticket.tell_outcome(outcome, why)
+
+    def publish(
+        self, kind: Kind, run: RunId | None = None, text: str = "", data: object = None
+    ) -> FeedEvent:
+        """Something of the session's own, into the feed."""
+        with self.lock:
+            return self.feed.append(kind, self.machine.generation, run, text, data)
+
+    # a message
+
+    def _accept(self, order: Accept, step: Step) -> None:
+        message = order.message
+        self.journal.add(Said(message, order.run))
+        self.publish("accepted", order.run, message.text, message)
+        ticket = self.tickets[message.id]
+        ticket.run, ticket.placed = order.run, order.placement
+        if step.settlement:
+            ticket.tell_takeover(step.settlement.answer)
+        log.info("accepted session=%s run=%s as=%s", self.id, order.run, order.placement)
+
+    def _wake_at(self, at: float) -> None:
+        def wake() -> None:
+            del self._timers[timer]
+            self.tell(ClockReached(self.loop.time()))
+
+        timer = self.loop.call_at(at, wake)
+        self._timers[timer] = None
+
+    # a run
+
+    def _start(self, order: Start) -> None:
+        run = order.turn.run
+        above = self._parent.hold if self._parent else None
+        hold = Hold(self.machine, self.lock, self.feed, run, order.generation, above)
+        ledger = Ledger(hold, self.journal, self.shared.threads, self.shared.before_tool)
+        going = self._going[run] = Going(order.turn, hold, ledger, self._parent)
+        if self.shared.watchdog:
+            self.shared.watchdog.run_started()
+        # a task of the session's, so that closing it cancels; `going` is who ends it before
+        going.main = self.tasks.start(self._drive(going), name=f"run {run}")
+        going.main.add_done_callback(partial(self._main_done, going))
+        log.info("started session=%s run=%s generation=%d", self.id, run, order.generation)
+
+    def _began(self, run: RunId, generation: Generation, messages: Iterable[Message]) -> None:
+        ids = tuple(message.id for message in messages)
+        self.journal.add(*self._going[run].hold.take_shown(), Began(run, generation, ids))
+        self.publish("started", run, data=ids)
+        for ticket in filter(None, map(self.tickets.get, ids)):
+            ticket.tell_started(run)
+
+    async def _drive(self, going: Going) -> None:
+        running.set(going)
+        await self.journal.commit()
+        history = build(await self.shared.store.entries(self.id), self.shared.partial)
+        run = Run(self, going, history)
+        if not going.hold.current:
+            return
+        answer = self.engine(run)
+        if not inspect.isawaitable(answer):
+            raise TypeError(f"the engine must be an async function, and {self.engine!r} is not")
+        await answer
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self.shared.deadline):
+                while going.hold.under_way:
+                    await going.hold.idle()  # what is on its way comes before the next run's
+
+    def _main_done(self, going: Going, task: asyncio.Task[None]) -> None:
+        run = going.hold.run
+        error = "it was cancelled from outside" if task.cancelled() else task.exception()
+        if self.shared.watchdog:
+            self.shared.watchdog.run_ended()
+        active = self.machine.active
+        if active and active.run == run and not going.hold.current:
+            self.tell(StopAsked(Reason.PARENT, run))  # its parent was stopped first
+        if error and going.hold.current:
+            going.error = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+            cause = None if isinstance(error, str) else error
+            log.error("run failed session=%s run=%s", self.id, run, exc_info=cause)
+        self.tell(Ended(run, Outcome.FAILED if going.error else Outcome.COMPLETED))
+        del self._going[run]
+        self._retire(going)
+
+    def _retire(self, going: Going) -> None:
+        """See off what a run that ended by itself left behind."""
+        seen_to = any(going in settlement.goings for settlement in self.settlements)
+        if not seen_to and (going.living or going.hold.under_way or going.children):
+            step = Step(ClockReached(0), [], self.machine.generation, self.loop.time())
+            settlement = self._settlement(Reason.PARENT, step, silent=True)
+            settlement.goings.append(going)
+            settlement.begin()
+
+    def _end(self, order: End, step: Step, told: Told) -> None:
+        turn, outcome = order.turn, order.outcome
+        error = self._close(self._going[turn.run]) if order.started else ""
+        ids = tuple(message.id for message in turn.messages)
+        self.journal.add(Finished(turn.run, outcome, ids, order.started, order.rollback, error))
+        self.publish("ended", turn.run, outcome, ids)
+        log.info("ended session=%s run=%s outcome=%s", self.id, turn.run, outcome)
+        if step.settlement and order.started:
+            step.settlement.runs.append(turn.run)
+        elif step.settlement:
+            step.settlement.messages += [MessageReport(m, "dropped") for m in turn.messages]
+        tickets = [self.tickets.pop(message, None) for message in ids]
+        told += [(ticket, outcome, error) for ticket in tickets if ticket]
+
+    def _close(self, going: Going) -> str:
+        """A run has lost the session: its calls are settled, its typing mark is taken down."""
+        hold, run = going.hold, going.hold.run
+        open_calls = {made.call for made in going.ledger.reports if made.status == "intended"}
+        self.journal.add(*hold.take_shown(), *going.ledger.settle())
+        for report in going.ledger.reports:
+            if report.call in open_calls:
+                self.publish("call", run, report.name, report)
+        if hold.typing:
+            hold.typing = False
+            event = self.publish("typing", run, data=False)
+            if self.sink is not None:
+                work = self._deliver(self.sink, event, hold)
+                going.deliveries.start(work, name=name_of(self.sink))
+        return going.error
+
+    async def _deliver(self, sink: Sink, event: FeedEvent, hold: Hold) -> None:
+        effect = Effect("delivery", name_of(sink))
+        await call(lambda: sink(event), effect, hold, None if is_async(sink) else self.threads)
+
+    # what a run asks for
+
+    def take_steering(self, going: Going) -> tuple[Message, ...]:
+        going.hold.must_hold("taking of what was sent to steer it")
+        try:
+            step = self.tell(SteeringTaken(going.hold.run))
+        except ImpossibleMove:  # a stop from another thread came in between
+            going.hold.must_hold("taking of what was sent to steer it")
+            raise
+        return tuple(m for order in step.orders if isinstance(order, Join) for m in order.messages)
+
+    async def start_child(
+        self, going: Going, text: str, *, engine: Engine | None, keep: bool
+    ) -> Child:
+        going.hold.must_hold("start of a child run")
+        return await self.shared.start_child(self.id, going, text, engine, keep)
+
+    # a stop
+
+    def _settlement(self, reason: Reason, step: Step, *, silent: bool = False) -> Settlement:
+        settlement = Settlement(
+            self,
+            reason,
+            step.generation,
+            fenced_at=self.shared.clock() - (self.loop.time() - step.at),
+            at=step.at,
+            deadline=self.shared.deadline,
+            earlier=list(self.settlements),
+            silent=silent,
+        )
+        self.settlements.append(settlement)
+        return settlement
+
+    def answered(self, receipt: Receipt) -> None:
+        """A settlement has its receipt."""
+        self.publish("stopped", text=str(receipt), data=replace(receipt, later=None))
+        log.info(
+            "stopped session=%s generation=%d runs=%d dropped=%d ms=%d",
+            *(self.id, receipt.generation, len(receipt.runs), receipt.dropped),
+            receipt.took * 1000,
+        )
+
+    def settled(self, settlement: Settlement, receipt: Receipt) -> None:
+        """A settlement is over."""
+        self.settlements.remove(settlement)
+        self._dropped += receipt.dropped
+        if not settlement.answer.result().quiet:
+            self.publish("settled", text=str(receipt), data=replace(receipt, later=None))
+
+    # as a child's session, for its parent
+
+    def end_with_parent(self) -> None:
+        self.tell(StopAsked(Reason.PARENT))
+
+    async def gone(self) -> None:
+        while self.settlements:
+            await asyncio.wait([settlement.done for settlement in self.settlements])
+
+    @property
+    def unconfirmed(self) -> list[Unconfirmed]:
+        return [one for settlement in self.settlements for one in settlement.unconfirmed]
+
+    @property
+    def dropped(self) -> int:
+        return self._dropped + sum(s.receipt().dropped for s in self.settlements)
+
+    async def text_of(self, run: RunId) -> str:
+        """What a run said."""
+        await self.journal.commit()
+        entries = await self.shared.store.entries(self.id)
+        return "".join(e.text for e in entries if isinstance(e, Text) and e.run == run)
+
+    def close(self) -> None:
+        """Nothing more will be asked of it."""
+        for timer in self._timers:
+            timer.cancel()
+        self.feed.close()
+        self.tasks.cancel()
+
+
+def _ends_something(step: Step) -> bool:
+    asked = isinstance(step.event, StopAsked | Accepted)
+    return asked and any(isinstance(order, Cancel | End | Pause) for order in step.orders)

@@ -1,0 +1,116 @@
+"""What was let through, numbered, for whoever watches.
+
+Appending is done under the session's lock, in the same breath as the check, so the order of the
+numbers is the order of the right to act: nothing of a run follows the event that ended it.
+Watchers read from one bounded buffer, each at its own pace. A watcher that falls out of the
+buffer is told so and dropped; no run ever waits for one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import AsyncIterator
+from typing import Literal, NamedTuple, TypeAlias
+
+from lastword.core.model import Generation, RunId, SessionId
+from lastword.errors import SlowWatcher
+
+log = logging.getLogger("lastword")
+
+Kind: TypeAlias = Literal[
+    "accepted",
+    "started",
+    "text",
+    "typing",
+    "progress",
+    "call",
+    "ended",
+    "stopped",
+    "settled",
+]
+
+
+class FeedEvent(NamedTuple):
+    """One thing that happened in a session. A tuple, because a token makes one."""
+
+    number: int
+    kind: Kind
+    session: SessionId
+    generation: Generation
+    run: RunId | None
+    text: str
+    data: object = None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Feed:
+    """The events of one session."""
+
+    __slots__ = ("_closed", "_events", "_home", "_keep", "_loop", "_more", "_session", "last")
+
+    def __init__(self, session: SessionId, loop: asyncio.AbstractEventLoop, *, keep: int) -> None:
+        self.last = 0
+        self._session = session
+        self._loop = loop
+        self._home = threading.get_ident()  # the loop's thread
+        self._keep = keep
+        self._events: dict[int, FeedEvent] = {}
+        self._more: asyncio.Future[None] | None = None  # there while somebody waits for more
+        self._closed = False
+
+    def append(
+        self,
+        kind: Kind,
+        generation: Generation,
+        run: RunId | None = None,
+        text: str = "",
+        data: object = None,
+    ) -> FeedEvent:
+        """Number an event and hand it to whoever watches. Call it under the session's lock."""
+        self.last = number = self.last + 1
+        event = FeedEvent(number, kind, self._session, generation, run, text, data)
+        self._events[number] = event
+        if number > self._keep:
+            del self._events[number - self._keep]
+        if self._more is not None:
+            self._wake()
+        return event
+
+    def close(self) -> None:
+        """No more will come: watchers end once they have read what is there."""
+        self._closed = True
+        self._wake()
+
+    async def follow(self, after: int | None = None) -> AsyncIterator[FeedEvent]:
+        """Everything after a number, then whatever comes. None: only what comes."""
+        number = self.last if after is None else after
+        while True:
+            while number < self.last:
+                yield self._at(number + 1)
+                number += 1
+            if self._closed:
+                return
+            if self._more is None:
+                self._more = self._loop.create_future()
+            await asyncio.shield(self._more)
+
+    def _at(self, number: int) -> FeedEvent:
+        event = self._events.get(number)
+        if event is None:
+            oldest = self.last - len(self._events) + 1
+            log.warning(
+                "watcher dropped session=%s wanted=%d oldest=%d", self._session, number, oldest
+            )
+            raise SlowWatcher(self._session, number, oldest)
+        return event
+
+    def _wake(self) -> None:
+        if threading.get_ident() != self._home:
+            self._loop.call_soon_threadsafe(self._wake)
+        elif self._more is not None:
+            self._more.set_result(None)
+            self._more = None

@@ -1,0 +1,68 @@
+"""A run in progress, from the side of whoever may have to end it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from lastword.core.model import Turn
+from lastword.core.receipt import Unconfirmed
+from lastword.runtime.children import Child
+from lastword.runtime.hold import Hold
+from lastword.runtime.ledger import Ledger
+from lastword.runtime.tasks import Tasks
+
+
+class Going:
+    """Everything that has to be gone before a run is."""
+
+    def __init__(self, turn: Turn, hold: Hold, ledger: Ledger, parent: Going | None) -> None:
+        self.turn = turn
+        self.hold = hold
+        self.ledger = ledger
+        self.parent = parent
+        self.main: asyncio.Task[None] | None = None
+        self.helpers = Tasks()
+        self.deliveries = Tasks()
+        self.children: list[Child] = []
+        self.error = ""
+
+    def descends_from(self, others: list[Going]) -> bool:
+        """Whether it is one of them, or a child of one of them, at any depth."""
+        return self in others or (self.parent is not None and self.parent.descends_from(others))
+
+    def cancel(self) -> None:
+        """Ask the run and its helpers to end. Its deliveries may complete."""
+        if self.main:
+            self.main.cancel()
+        self.helpers.cancel()
+
+    @property
+    def living(self) -> tuple[asyncio.Task[Any], ...]:
+        main = (self.main,) if self.main and not self.main.done() else ()
+        return (*main, *self.helpers.living, *self.deliveries.living)
+
+    async def gone(self) -> None:
+        """Return when nothing of it is left."""
+        while living := self.living:
+            await asyncio.wait(living)
+        while self.hold.under_way:
+            await self.hold.idle()
+        for child in self.children:
+            await child.gone()
+
+    @property
+    def unconfirmed(self) -> list[Unconfirmed]:
+        """What of it has not ended, by name."""
+        left = [Unconfirmed(effect.kind, effect.name) for effect in self.hold.under_way]
+        left += [Unconfirmed("delivery", task.get_name()) for task in self.deliveries.living]
+        if self.main and not self.main.done():
+            left.append(Unconfirmed("run", self.hold.run))
+        left += [Unconfirmed("task", task.get_name()) for task in self.helpers.living]
+        for child in self.children:
+            left += child.unconfirmed
+        return left
+
+    @property
+    def dropped(self) -> int:
+        return self.hold.dropped + sum(child.dropped for child in self.children)

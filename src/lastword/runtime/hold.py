@@ -1,0 +1,157 @@
+"""A run's hold on its session: the one check that every effect makes.
+
+Effects and the loss of the hold exclude each other, under one lock that any thread can take. An
+effect that began before the stop is counted, is allowed to complete, and the stop waits for it;
+one that would begin after finds the hold gone. There is no third case, which is what lets a
+receipt be believed. A child's hold asks its parent's too, and shares its lock, so that a stop
+reaches every generation of children in the same instant.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from lastword.core.model import Generation, RunId
+from lastword.core.session import SessionMachine
+from lastword.core.transcript import Entry, Text
+from lastword.errors import Superseded
+from lastword.runtime.feed import Feed, FeedEvent, Kind
+
+
+@dataclass(eq=False, slots=True)
+class Effect:
+    """Something that a run does: a delivery to a sink, a call of a tool."""
+
+    kind: Literal["delivery", "tool"]
+    name: str
+    begun: bool = False
+    void: bool = False  # given up before it began; it never will
+    event: FeedEvent | None = None  # what it put in the feed as it began
+
+
+class Hold:
+    """Shared by everything one run hands out."""
+
+    __slots__ = (
+        "_feed",
+        "_idle",
+        "_loop",
+        "_machine",
+        "_parent",
+        "_under_way",
+        "dropped",
+        "generation",
+        "lock",
+        "run",
+        "shown",
+        "typing",
+    )
+
+    def __init__(
+        self,
+        machine: SessionMachine,
+        lock: threading.Lock,
+        feed: Feed,
+        run: RunId,
+        generation: Generation,
+        parent: Hold | None = None,
+    ) -> None:
+        self.run = run
+        self.generation = generation
+        self.dropped = 0
+        self.shown: list[str] = []  # text let through and not yet in the journal
+        self.typing = False
+        self._machine = machine
+        self.lock = lock
+        self._feed = feed
+        self._parent = parent
+        self._loop = asyncio.get_running_loop()
+        self._under_way: dict[Effect, None] = {}
+        self._idle: asyncio.Event | None = None  # there once somebody waits for it
+
+    @property
+    def current(self) -> bool:
+        """Whether the run may still act."""
+        return self._machine.generation == self.generation and (
+            self._parent is None or self._parent.current
+        )
+
+    def publish(self, kind: Kind, text: str, data: object = None) -> bool:
+        """Let a run's event into the feed, or drop and count it."""
+        with self.lock:
+            return self._let_through(kind, text, data) is not None
+
+    def begin(self, effect: Effect, event: tuple[Kind, str, object] | None = None) -> bool:
+        """Count an effect as under way, its event in the feed; False once the hold is gone."""
+        with self.lock:
+            if effect.void or not self.current:
+                return False
+            if event is not None:
+                effect.event = self._let_through(*event)
+            effect.begun = True
+            self._under_way[effect] = None
+            return True
+
+    def give_up(self, effect: Effect) -> bool:
+        """See to it that an effect never begins; False if it has."""
+        with self.lock:
+            effect.void = not effect.begun
+            return effect.void
+
+    def _let_through(self, kind: Kind, text: str, data: object) -> FeedEvent | None:
+        # the comparison is written out: this is what a token costs
+        if self._machine.generation != self.generation or (
+            self._parent is not None and not self._parent.current
+        ):
+            self.dropped += 1
+            return None
+        if kind == "text":
+            self.shown.append(text)
+        elif kind == "typing":
+            self.typing = bool(data)
+        return self._feed.append(kind, self.generation, self.run, text, data)
+
+    def finish(self, effect: Effect) -> None:
+        """The effect has ended."""
+        with self.lock:
+            self._under_way.pop(effect, None)
+            if self._idle is None or self._under_way:
+                return
+        with suppress(RuntimeError):  # a thread may end after the loop has closed
+            self._loop.call_soon_threadsafe(self._idle.set)
+
+    def drop(self) -> None:
+        """Count an effect that the loss of the hold kept from beginning."""
+        with self.lock:
+            if not self.current:
+                self.dropped += 1
+
+    def must_hold(self, what: str) -> None:
+        """Raise `Superseded` once the hold is gone."""
+        if not self.current:
+            raise Superseded(self.run, self.generation, self._machine.generation, what)
+
+    def take_shown(self) -> list[Entry]:
+        """The text let through since this was last asked, as an entry."""
+        with self.lock:
+            text, self.shown = "".join(self.shown), []
+        return [Text(self.run, text)] if text else []
+
+    @property
+    def under_way(self) -> tuple[Effect, ...]:
+        with self.lock:
+            return tuple(self._under_way)
+
+    async def idle(self) -> None:
+        """Return once nothing is under way."""
+        with self.lock:
+            if not self._under_way:
+                return
+            if self._idle is None:
+                self._idle = asyncio.Event()
+            self._idle.clear()
+        await self._idle.wait()

@@ -1,0 +1,166 @@
+"""What a run set out to do, and how it ended.
+
+A call is written down before it begins and settled once. The intent is durable before the tool's
+first line runs, and the check comes after that wait, in the same step as the tool's first line: a
+call is either refused, or recorded as begun before it can have done anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from lastword.core.model import CallId, Status
+from lastword.core.receipt import ToolReport
+from lastword.core.transcript import Called, Entry, Result
+from lastword.errors import ImpossibleMove
+from lastword.runtime.fence import call, is_async, name_of
+from lastword.runtime.hold import Effect, Hold
+from lastword.runtime.journal import Journal
+from lastword.runtime.threads import DaemonThreads
+
+R = TypeVar("R")
+_LONGEST = 20_000  # characters of an argument list or a result that the transcript keeps
+BeforeTool: TypeAlias = "Callable[[Call[Any]], Awaitable[None]]"
+
+
+class Call(Generic[R]):
+    """One intended call of a tool. Awaiting `call()` makes it, at most once."""
+
+    __slots__ = ("_args", "_kwargs", "_ledger", "effect", "id", "name", "status", "tool")
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        tool: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        self.id = ledger.new_id()
+        self.name = name_of(tool)
+        self.status = Status.INTENDED
+        self.effect = Effect("tool", self.name)
+        self.tool = tool
+        self._ledger = ledger
+        self._args = args
+        self._kwargs = kwargs
+
+    @property
+    def arguments(self) -> str:
+        """The arguments as the transcript keeps them."""
+        return _render({str(n): value for n, value in enumerate(self._args)} | self._kwargs)
+
+    @property
+    def report(self) -> ToolReport:
+        return ToolReport(self.id, self.name, self.status)
+
+    def begin(self) -> object:
+        """The tool's first line, if the run may still act; the check is in the same step."""
+        self._ledger.check_in(self)
+        return self.tool(*self._args, **self._kwargs)
+
+    async def __call__(self) -> R:
+        """Make the call. Raises `Superseded`, without making it, once the run lost its session."""
+        return await self._ledger.make(self)
+
+
+class Ledger:
+    """The calls of one run."""
+
+    __slots__ = ("_before", "_calls", "_hold", "_journal", "_threads")
+
+    def __init__(
+        self, hold: Hold, journal: Journal, threads: DaemonThreads, before: BeforeTool | None
+    ) -> None:
+        self._hold = hold
+        self._journal = journal
+        self._threads = threads
+        self._before = before
+        self._calls: list[Call[Any]] = []
+
+    def new_id(self) -> CallId:
+        return CallId(f"{self._hold.run}.{len(self._calls) + 1}")
+
+    def intend(
+        self, tool: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Call[Any]:
+        """Write down that a tool is to be called."""
+        intended: Call[Any] = Call(self, tool, args, kwargs)
+        self._calls.append(intended)
+        if self._hold.current:
+            called = Called(self._hold.run, intended.id, intended.name, intended.arguments)
+            self._journal.add(*self._hold.take_shown(), called)
+        else:
+            intended.status = Status.NOT_STARTED
+        return intended
+
+    @property
+    def reports(self) -> tuple[ToolReport, ...]:
+        return tuple(made.report for made in self._calls)
+
+    def settle(self) -> list[Entry]:
+        """The run has lost its session: what never began never will, and the rest is unknown."""
+        entries: list[Entry] = []
+        for made in self._calls:
+            if made.status is Status.INTENDED:
+                begun = made.effect.begun
+                made.status = Status.MAY_HAVE_EXECUTED if begun else Status.NOT_STARTED
+                entries.append(Result(self._hold.run, made.id, made.status))
+        return entries
+
+    async def make(self, made: Call[R]) -> R:
+        """Check, write down, check again in the step that calls, and settle."""
+        self._hold.must_hold(f"this call of {made.name}")
+        if made.status is not Status.INTENDED or made.effect.begun:
+            raise ImpossibleMove(f"call {made.id} of {made.name} was made before; intend another")
+        try:
+            if self._before is not None:
+                await self._before(made)
+            await self._journal.commit()
+        except Exception as error:
+            self._close(made, Status.NOT_STARTED, repr(error))
+            raise
+        result = await self._run(made)
+        self._hold.must_hold(f"use of the result of {made.name}")
+        return result
+
+    def check_in(self, made: Call[Any]) -> None:
+        """The last check before the tool's own code; from here on it may have executed."""
+        event = ToolReport(made.id, made.name, Status.BEGUN)
+        if not self._hold.begin(made.effect, ("call", made.name, event)):
+            self._hold.must_hold(f"this call of {made.name}")
+            raise ImpossibleMove(f"call {made.id} of {made.name} was given up before it began")
+
+    async def _run(self, made: Call[R]) -> R:
+        in_thread = not is_async(made.tool)
+        threads = self._threads if in_thread else None
+        try:
+            result = await call(made.begin, made.effect, self._hold, threads)
+        except asyncio.CancelledError:
+            given_up = self._hold.give_up(made.effect)
+            self._close(made, Status.NOT_STARTED if given_up else Status.MAY_HAVE_EXECUTED)
+            raise
+        except Exception as error:
+            self._close(made, Status.COMPLETED, repr(error))  # a tool that raised was called
+            raise
+        self._close(made, Status.COMPLETED, _render(result))
+        return result
+
+    def _close(self, made: Call[Any], status: Status, content: str = "") -> None:
+        if made.status is not Status.INTENDED or not self._hold.current:
+            return  # settled, or about to be: the stop has the last word on what is known
+        made.status = status
+        self._hold.publish("call", made.name, made.report)
+        self._journal.add(*self._hold.take_shown())
+        self._journal.add(Result(self._hold.run, made.id, status, content))
+
+
+def _render(value: object) -> str:
+    """A value as the transcript keeps it: JSON if it can be, cut if it is long."""
+    try:
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"

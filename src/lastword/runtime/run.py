@@ -1,0 +1,228 @@
+"""What an engine is given: the message, and the only ways it may act."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
+
+from lastword.core.model import Generation, Message, RunId, SessionId, Token
+from lastword.core.transcript import Shown
+from lastword.runtime.children import Child
+from lastword.runtime.feed import FeedEvent, Kind
+from lastword.runtime.fence import Fence
+from lastword.runtime.going import Going
+from lastword.runtime.ledger import Call
+from lastword.runtime.threads import DaemonThreads
+
+P = ParamSpec("P")
+R = TypeVar("R")
+_BREATH = 64  # a run that only ever emits gives way to the event loop once in so many
+
+running: ContextVar[Going | None] = ContextVar("lastword_running", default=None)
+Sink: TypeAlias = Callable[[FeedEvent], object]
+
+
+class Host(Protocol):
+    """What a run asks of its session."""
+
+    id: SessionId
+    threads: DaemonThreads
+    sink: Sink | None
+
+    def take_steering(self, going: Going) -> tuple[Message, ...]: ...
+
+    async def start_child(
+        self, going: Going, text: str, *, engine: Engine | None, keep: bool
+    ) -> Child: ...
+
+
+class Run:
+    """One answer in the making.
+
+    Whatever leaves through this object is checked right before it does. A fence around a sink
+    swallows what comes too late; a gate before a tool raises `Superseded`.
+    """
+
+    def __init__(self, host: Host, going: Going, history: tuple[Shown, ...]) -> None:
+        self.history = history  # what the model is to be shown; this run's message is last
+        self._host = host
+        self._going = going
+        self._hold = going.hold
+        self._emitted = 0
+        self._sink = None if host.sink is None else self._fence(host.sink)
+
+    def __repr__(self) -> str:
+        return f"<Run {self.id} generation={self.generation} current={self.current}>"
+
+    @property
+    def id(self) -> RunId:
+        return self._hold.run
+
+    @property
+    def session(self) -> SessionId:
+        return self._host.id
+
+    @property
+    def generation(self) -> Generation:
+        return self._hold.generation
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What this run answers: one message, or all that were collected or joined it."""
+        return self._going.turn.messages
+
+    @property
+    def message(self) -> Message:
+        """What this run answers, as one message."""
+        first, *others = self.messages
+        if not others:
+            return first
+        return replace(
+            first,
+            text="\n\n".join(message.text for message in self.messages),
+            attachments=tuple(a for message in self.messages for a in message.attachments),
+        )
+
+    @property
+    def current(self) -> bool:
+        """Whether the run may still act. Any thread may ask."""
+        return self._hold.current
+
+    @property
+    def token(self) -> Token:
+        """For an outside resource that keeps the highest it has seen, and refuses a lower one."""
+        return Token(self.session, self.generation)
+
+    # what leaves
+
+    async def emit(self, text: str) -> None:
+        """Say something to the person."""
+        if self._sink is not None:
+            await self._sink.send(event=("text", text, None))
+            return
+        self._emitted += 1
+        if not self._hold.publish("text", text) or not self._emitted % _BREATH:
+            await asyncio.sleep(0)
+
+    async def progress(self, text: str) -> None:
+        """Say what is being done, beside the answer."""
+        await self._tell("progress", text, None)
+
+    @asynccontextmanager
+    async def typing(self, every: float = 4.0) -> AsyncGenerator[None]:
+        """Show the typing mark meanwhile, and again every few seconds, as chat networks want it."""
+        await self._tell("typing", "", data=True)
+        pulse = self.task(self._pulse(every))
+        try:
+            yield
+        finally:
+            pulse.cancel()
+            if self.current:  # otherwise the session has taken the mark down
+                await self._tell("typing", "", data=False)
+
+    async def _pulse(self, every: float) -> None:
+        while True:
+            await asyncio.sleep(every)
+            await self._tell("typing", "", data=True)
+
+    async def _tell(self, kind: Kind, text: str, data: object) -> None:
+        if self._sink is not None:
+            await self._sink.send(event=(kind, text, data))
+        elif not self._hold.publish(kind, text, data):
+            await asyncio.sleep(0)
+
+    def fence(
+        self, sink: Callable[P, object], *, pace: float = 0.0
+    ) -> Callable[P, Coroutine[Any, Any, None]]:
+        """Wrap a sink so that it falls silent once the run has lost its session.
+
+        Deliveries leave one at a time, in order; `pace` is the least number of seconds between
+        two. A sink that is not async runs in a thread, and is checked there.
+        """
+        fence = self._fence(sink, pace)
+
+        async def fenced(*args: P.args, **kwargs: P.kwargs) -> None:
+            await fence.send(args, kwargs)
+
+        return fenced
+
+    def _fence(self, sink: Callable[..., object], pace: float = 0.0) -> Fence:
+        _must_be_callable(sink, "sink")
+        return Fence(self._hold, self._going.deliveries, self._host.threads, sink, pace=pace)
+
+    # what is called
+
+    @overload
+    def intend(
+        self, tool: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs
+    ) -> Call[R]: ...
+    @overload
+    def intend(self, tool: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> Call[R]: ...
+    def intend(self, tool: Callable[..., Any], *args: Any, **kwargs: Any) -> Call[Any]:
+        """Write down a call that is to be made; awaiting what is returned, called, makes it.
+
+        What a model asked for in one go is best intended at once: whatever a stop then finds
+        undone is reported as not started.
+        """
+        _must_be_callable(tool, "tool")
+        return self._going.ledger.intend(tool, args, kwargs)
+
+    @overload
+    async def call(
+        self, tool: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs
+    ) -> R: ...
+    @overload
+    async def call(self, tool: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
+    async def call(self, tool: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Call a tool through the gate. A tool that is not async runs in a thread."""
+        return await self.intend(tool, *args, **kwargs)()
+
+    @overload
+    def gate(self, tool: Callable[P, Awaitable[R]]) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    @overload
+    def gate(self, tool: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    def gate(self, tool: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
+        """Wrap a tool so that it is not called once the run has lost its session."""
+        _must_be_callable(tool, "tool")
+
+        async def gated(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the overloads say
+            return await self._going.ledger.intend(tool, args, kwargs)()
+
+        return gated
+
+    def steering(self) -> tuple[Message, ...]:
+        """Take what was sent to steer this run; it is part of the run from here on.
+
+        Ask before each model call, and show the model what comes as the person's own words.
+        """
+        return self._host.take_steering(self._going)
+
+    async def child(self, text: str, *, engine: Engine | None = None, keep: bool = False) -> Child:
+        """Start a run under this one, in a session of its own.
+
+        It ends with this run, at the same instant, unless it is kept: then it goes on, and
+        its result comes back to this session as a message that waits for the person.
+        """
+        return await self._host.start_child(self._going, text, engine=engine, keep=keep)
+
+    def task(self, work: Coroutine[Any, Any, R], *, name: str = "") -> asyncio.Task[R]:
+        """Start a helper that is cancelled with this run, or when it ends."""
+        name = name or cast("str", getattr(work, "__name__", "helper"))
+        try:
+            self._hold.must_hold(f"start of {name}")
+        except BaseException:
+            work.close()
+            raise
+        return self._going.helpers.start(work, name=name)
+
+
+Engine: TypeAlias = Callable[[Run], Awaitable[None]]
+
+
+def _must_be_callable(thing: object, what: str) -> None:
+    if not callable(thing):
+        raise TypeError(f"a {what} must be callable, and {thing!r} is not")

@@ -1,0 +1,187 @@
+"""The object a program opens."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection
+from contextlib import suppress
+from types import TracebackType
+from typing import Self, get_args
+
+from lastword.core.model import Outcome, Policy, QueueOnStop, Reason, SessionId, Settings
+from lastword.core.receipt import Receipt
+from lastword.core.transcript import Partial
+from lastword.errors import Refused, RuntimeClosed, UnknownSession
+from lastword.runtime import intake
+from lastword.runtime.children import Child
+from lastword.runtime.clock import Clock, time_of_day
+from lastword.runtime.driver import Driver
+from lastword.runtime.going import Going
+from lastword.runtime.ledger import BeforeTool
+from lastword.runtime.run import Engine, Sink
+from lastword.runtime.session import Session, must_be_one_of
+from lastword.runtime.shared import Shared
+from lastword.runtime.threads import DaemonThreads
+from lastword.runtime.watchdog import Watchdog
+from lastword.stores.contract import Store
+from lastword.stores.opening import open_store
+
+log = logging.getLogger("lastword")
+
+
+class Runtime:
+    """Runs one engine for many sessions. Open it with `async with`."""
+
+    def __init__(  # noqa: PLR0913 - each is a setting of its own, with a default
+        self,
+        engine: Engine,
+        *,
+        store: Store | str = "memory:",
+        sink: Sink | None = None,
+        on_message: Policy = "takeover",
+        queue_on_stop: QueueOnStop = "drop",
+        queue_limit: int = 100,
+        stoppers: Collection[str] | None = None,
+        partial: Partial = "shown",
+        before_tool: BeforeTool | None = None,
+        deadline: float = 3.0,
+        stall_after: float | None = 1.0,
+        feed_limit: int = 1000,
+        clock: Clock = time_of_day,
+    ) -> None:
+        for thing, what in ((engine, "engine"), (sink, "sink"), (before_tool, "before_tool")):
+            if thing is not None and not callable(thing):
+                raise TypeError(f"{what} must be callable, and {thing!r} is not")
+        if engine is None:  # callers may be untyped
+            raise TypeError("a runtime needs an engine: an async function that takes a Run")
+        must_be_one_of(on_message, get_args(Policy), "on_message")
+        must_be_one_of(queue_on_stop, get_args(QueueOnStop), "queue_on_stop")
+        must_be_one_of(partial, get_args(Partial), "partial")
+        allowed = None if stoppers is None else frozenset(stoppers)
+        self._engine = engine
+        self._sink = sink
+        self._store = open_store(store) if isinstance(store, str) else store
+        self._settings = Settings(on_message, queue_on_stop, queue_limit, stoppers=allowed)
+        self._partial: Partial = partial
+        self._before_tool = before_tool
+        self._deadline = deadline
+        self._stall_after = stall_after
+        self._feed_limit = feed_limit
+        self._clock = clock
+        self._shared: Shared | None = None
+        self._closed = False
+        self._sessions: dict[SessionId, Session] = {}
+
+    async def __aenter__(self) -> Self:
+        if self._shared or self._closed:
+            raise RuntimeClosed("a runtime is opened once; make another one")
+        loop = asyncio.get_running_loop()
+        stall = self._stall_after
+        self._shared = Shared(
+            engine=self._engine,
+            sink=self._sink,
+            store=self._store,
+            settings=self._settings,
+            clock=self._clock,
+            threads=DaemonThreads(),
+            watchdog=None if stall is None else Watchdog(loop, stall_after=stall),
+            before_tool=self._before_tool,
+            start_child=self._start_child,
+            partial=self._partial,
+            deadline=self._deadline,
+            feed_limit=self._feed_limit,
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def session(self, id: str) -> Session:
+        """The session of that name; it begins with its first message."""
+        if not isinstance(id, str) or not id:  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+            raise ValueError(f"a session's id must be a str that is not empty; it is {id!r}")
+        key = SessionId(id)
+        if key not in self._sessions:
+            driver = Driver(key, self._open(), self._engine)
+            self._sessions[key] = Session(driver, self._open)
+        return self._sessions[key]
+
+    async def stop_all(self, reason: Reason = Reason.STOPPED) -> dict[str, Receipt]:
+        """Stop every session at once; the receipts of those in which something was going."""
+        answers = [session.stop_for(reason) for session in self._sessions.values()]
+        receipts = [await answer for answer in answers]
+        return {receipt.session: receipt for receipt in receipts if receipt}
+
+    async def sessions(self) -> tuple[str, ...]:
+        """The sessions that the store knows."""
+        return await self._store.sessions()
+
+    async def delete(self, id: str) -> Receipt:
+        """Stop a session and forget what was said in it. Its generation is never used again."""
+        self._open()
+        if id not in self._sessions and id not in await self._store.sessions():
+            raise UnknownSession(f"there is no session {id!r}, so nothing was deleted")
+        session = self.session(id)
+        receipt = await session.retire()
+        await self._store.delete(session.id)
+        self._sessions.pop(session.id, None)
+        return receipt
+
+    async def close(self) -> None:
+        """Stop everything, in bounded time, and let go of the store. Closing twice is fine."""
+        if self._closed or self._shared is None:
+            self._closed = True
+            return
+        self._closed = True
+        receipts = await self.stop_all(Reason.SHUTDOWN)
+        for receipt in receipts.values():
+            if not receipt.quiet:
+                left = ", ".join(map(str, receipt.unconfirmed))
+                log.warning("closed with something left session=%s left=%s", receipt.session, left)
+        for session in self._sessions.values():
+            session.close()
+        if self._shared.watchdog:
+            self._shared.watchdog.close()
+        await self._store.close()
+
+    def _open(self) -> Shared:
+        if self._closed:
+            raise RuntimeClosed("this runtime is closed; it takes no messages and starts nothing")
+        if self._shared is None:
+            raise RuntimeClosed("this runtime is not open yet: use it inside `async with`")
+        return self._shared
+
+    async def _start_child(
+        self, parent: SessionId, going: Going, text: str, engine: Engine | None, keep: bool
+    ) -> Child:
+        name = SessionId(f"{going.hold.run}/{len(going.children) + 1}")
+        driver = Driver(
+            name, self._open(), engine or self._engine, child=True, parent=None if keep else going
+        )
+        session = self._sessions[name] = Session(driver, self._open)
+        ticket, stored = intake.accept(driver, text, by=parent)
+        child = Child(driver, ticket, kept=keep)
+        going.children.append(child)  # in the same step: a stop from here on finds it
+        above = self._sessions[parent]
+        above.own(self._see_off(above, session, child), name=f"child {name}")
+        await stored
+        return child
+
+    async def _see_off(self, parent: Session, session: Session, child: Child) -> None:
+        """When a child has ended, forget it; bring a kept one's result to its parent's session."""
+        outcome = await child.outcome()
+        await child.gone()
+        text = await child.text()
+        if not session.busy:
+            self._sessions.pop(session.id, None)
+            session.close()
+        if child.kept and outcome in {Outcome.COMPLETED, Outcome.FAILED}:
+            with suppress(Refused):
+                told = text if outcome is Outcome.COMPLETED else f"{session.id} failed. {text}"
+                await parent.send(told, by=session.id, origin="child", on_message="queue")

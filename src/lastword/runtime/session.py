@@ -1,0 +1,270 @@
+"""One conversation, as a program sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, get_args
+
+from lastword.core.events import EditAsked, Event, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
+from lastword.core.model import (
+    Attachment,
+    Generation,
+    Message,
+    MessageId,
+    Origin,
+    Policy,
+    Reason,
+    RunId,
+    SessionId,
+)
+from lastword.core.orders import End, Pause
+from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
+from lastword.core.transcript import Entry, Shown, build
+from lastword.errors import UnknownSession
+from lastword.runtime import intake
+from lastword.runtime.driver import Driver, Step
+from lastword.runtime.feed import FeedEvent
+from lastword.runtime.going import Going
+from lastword.runtime.run import running
+from lastword.runtime.ticket import Ticket
+
+
+class Session:
+    """One conversation. At most one run is active in it."""
+
+    def __init__(self, driver: Driver, runtime_must_be_open: Callable[[], object]) -> None:
+        self._driver = driver
+        self._runtime_must_be_open = runtime_must_be_open
+        self._deleted = False
+        self._loading: asyncio.Task[None] | None = None
+
+    def __repr__(self) -> str:
+        return f"<Session {self.id} generation={self.generation} busy={self.busy}>"
+
+    @property
+    def id(self) -> SessionId:
+        return self._driver.id
+
+    @property
+    def generation(self) -> Generation:
+        """Moves whenever the right to act changes hands."""
+        return self._driver.machine.generation
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is going on, or will without another word from a person."""
+        return self._driver.machine.busy
+
+    @property
+    def active(self) -> RunId | None:
+        """The run that holds the session."""
+        turn = self._driver.machine.active
+        return turn.run if turn else None
+
+    @property
+    def queue(self) -> tuple[Message, ...]:
+        """The messages that wait for their turn, in order."""
+        waiting = self._driver.machine.waiting
+        return tuple(message for w in waiting for message in w.turn.messages)
+
+    async def send(
+        self,
+        text: str,
+        *,
+        id: str | None = None,
+        by: str = "",
+        origin: Origin = "person",
+        attachments: tuple[Attachment, ...] = (),
+        on_message: Policy | None = None,
+    ) -> Ticket:
+        """Send a message. It is accepted when this returns, and can be stopped from then on.
+
+        The same `id` again is the same message. Raises `Refused` if it was not accepted.
+        """
+        _must_be_text(text)
+        must_be_one_of(on_message, (None, *get_args(Policy)), "on_message")
+        must_be_one_of(origin, get_args(Origin), "origin")
+        self._must_be_open()
+        await self._loaded()
+        if id is not None and (ticket := await intake.known(self._driver, MessageId(id))):
+            return ticket
+        self._must_be_open()
+        ticket, stored = intake.accept(
+            self._driver,
+            text,
+            id=MessageId(id) if id is not None else None,
+            by=by,
+            origin=origin,
+            attachments=attachments,
+            on_message=on_message,
+        )
+        await stored
+        return ticket
+
+    def stop(self, *, run: str | None = None, by: str | None = None) -> Awaitable[Receipt]:
+        """Stop everything that was accepted, or one run. Nothing of it acts after this call.
+
+        Await the receipt. The stop itself does not depend on that: it has happened when this
+        returns. Raises `StaleRun` if `run` is neither active nor waiting, `NotAllowed` if `by`
+        has no right to it; then nothing was touched.
+        """
+        return self.stop_for(Reason.STOPPED, run=run, by=by)
+
+    def stop_for(
+        self, reason: Reason, *, run: str | None = None, by: str | None = None
+    ) -> Awaitable[Receipt]:
+        """Stop, for another reason than that somebody asked."""
+        step = self._driver.tell(StopAsked(reason, RunId(run) if run else None, by))
+        return self._answer(step, running.get())
+
+    def stop_soon(
+        self, *, run: str | None = None, by: str | None = None
+    ) -> concurrent.futures.Future[Receipt]:
+        """Stop from any thread. Nothing acts after this call; the receipt comes when it can.
+
+        If the event loop is stalled, the receipt comes at the deadline all the same and says so.
+        """
+        driver, caller = self._driver, running.get()
+        step = driver.apply(StopAsked(Reason.STOPPED, RunId(run) if run else None, by))
+        future: concurrent.futures.Future[Receipt] = concurrent.futures.Future()
+
+        def give(receipt: Receipt) -> None:
+            with suppress(concurrent.futures.InvalidStateError):  # the loop or the watchdog, once
+                future.set_result(receipt)
+
+        def overdue() -> None:
+            give(_at_fence(driver, step))
+
+        def on_loop() -> None:
+            driver.carry_out()
+            self._answer(step, caller).add_done_callback(answered)
+
+        def answered(done: asyncio.Future[Receipt]) -> None:
+            if watchdog:
+                watchdog.take_back(overdue)
+            give(done.result())
+
+        if watchdog := driver.shared.watchdog:
+            watchdog.answer_by(step.at + driver.shared.deadline, overdue)
+        driver.loop.call_soon_threadsafe(on_loop)
+        return future
+
+    def _answer(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
+        """The receipt of what this step stopped, or of the stop that is still being settled."""
+        pending = self._driver.settlements
+        settlement = step.settlement or (pending[-1] if pending else None)
+        now: asyncio.Future[Receipt] = self._driver.loop.create_future()
+        if settlement is None:
+            now.set_result(_at_fence(self._driver, step))
+        elif settlement.answer.done() or settlement.includes(caller):
+            now.set_result(settlement.receipt())  # nobody waits for their own end
+        else:
+            return asyncio.shield(settlement.answer)
+        return now
+
+    # the queue
+
+    async def edit(self, message: str, text: str, *, by: str | None = None) -> None:
+        """Change a message that waits. Raises `NotWaiting` if its turn has come."""
+        _must_be_text(text)
+        await self._ask(EditAsked(MessageId(message), text, by))
+
+    async def remove(self, message: str, *, by: str | None = None) -> None:
+        """Take a message that waits out of the queue. Raises `NotWaiting` if its turn has come."""
+        await self._ask(RemoveAsked(MessageId(message), by))
+
+    async def move(self, message: str, to: int, *, by: str | None = None) -> None:
+        """Give a message that waits another place in the queue, counted from 0."""
+        await self._ask(MoveAsked(MessageId(message), to, by))
+
+    async def resume(self) -> None:
+        """Let the messages that a stop left waiting go on."""
+        await self._ask(ResumeAsked())
+
+    async def _ask(self, event: Event) -> None:
+        self._must_be_open()
+        self._driver.tell(event)
+        await self._driver.journal.commit()
+
+    # what happened
+
+    def events(self, after: int | None = None) -> AsyncIterator[FeedEvent]:
+        """What happens here, numbered: everything after a number, or, with None, from now on."""
+        return self._driver.feed.follow(after)
+
+    async def log(self) -> tuple[Entry, ...]:
+        """Everything that happened here, in order, receipts included."""
+        await self._driver.journal.commit()
+        return await self._driver.shared.store.entries(self.id)
+
+    async def history(self) -> tuple[Shown, ...]:
+        """What a model would be shown of it."""
+        return build(await self.log(), self._driver.shared.partial)
+
+    # for the runtime
+
+    def own(self, work: Coroutine[Any, Any, None], *, name: str) -> None:
+        """Do some work that survives stops and ends with the session."""
+        self._driver.tasks.start(work, name=name)
+
+    async def retire(self) -> Receipt:
+        """Take nothing more, stop, and close."""
+        await self._loaded()
+        self._deleted = True
+        receipt = await self.stop()
+        await self._driver.journal.commit()
+        self.close()
+        return receipt
+
+    def close(self) -> None:
+        """End what the session itself does: watchers, timers, unfinished settlements."""
+        self._driver.close()
+
+    def _must_be_open(self) -> None:
+        self._runtime_must_be_open()
+        if self._deleted:
+            raise UnknownSession(f"session {self.id} was deleted; ask the runtime for it anew")
+
+    async def _loaded(self) -> None:
+        if self._loading is None or (self._loading.done() and self._loading.exception()):
+            self._loading = self._driver.tasks.start(intake.load(self._driver), name="load")
+        if not self._loading.done():
+            await asyncio.shield(self._loading)
+
+
+def _at_fence(driver: Driver, step: Step) -> Receipt:
+    """All that is known in the instant of the fence; false if there was nothing to stop."""
+    ends = [order for order in step.orders if isinstance(order, End)]
+    runs = tuple(end.turn.run for end in ends if end.started)
+    dropped = [m for end in ends if not end.started for m in end.turn.messages]
+    paused = [m for order in step.orders if isinstance(order, Pause) for m in order.turn.messages]
+    took = driver.loop.time() - step.at
+    return Receipt(
+        session=driver.id,
+        generation=step.generation,
+        reason=step.event.reason if isinstance(step.event, StopAsked) else Reason.STOPPED,
+        fenced_at=driver.shared.clock() - took,
+        took=took,
+        runs=runs,
+        messages=(
+            *(MessageReport(message, "dropped") for message in dropped),
+            *(MessageReport(message, "paused") for message in paused),
+        ),
+        unconfirmed=tuple(Unconfirmed("run", run) for run in runs),
+        durable=not step.orders,
+    )
+
+
+def _must_be_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"a message's text must be a str, and {text!r} is not")
+
+
+def must_be_one_of(value: object, allowed: tuple[object, ...], what: str) -> None:
+    """Raise a `ValueError` that names what was wrong and what would be right."""
+    if value not in allowed:
+        names = ", ".join(repr(name) for name in allowed if name is not None)
+        raise ValueError(f"{what} must be one of {names}; it is {value!r}")

@@ -1,0 +1,38 @@
+"""What all sessions of a runtime have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from lastword.core.model import SessionId, Settings
+from lastword.core.transcript import Partial
+from lastword.runtime.children import Child
+from lastword.runtime.clock import Clock
+from lastword.runtime.going import Going
+from lastword.runtime.ledger import BeforeTool
+from lastword.runtime.run import Engine, Sink
+from lastword.runtime.threads import DaemonThreads
+from lastword.runtime.watchdog import Watchdog
+from lastword.stores.contract import Store
+
+StartChild: TypeAlias = Callable[[SessionId, Going, str, Engine | None, bool], Awaitable[Child]]
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Set once, when the runtime is made."""
+
+    engine: Engine
+    sink: Sink | None
+    store: Store
+    settings: Settings
+    clock: Clock
+    threads: DaemonThreads
+    watchdog: Watchdog | None
+    before_tool: BeforeTool | None
+    start_child: StartChild
+    partial: Partial
+    deadline: float  # seconds a stop may take to answer
+    feed_limit: int  # events a session's feed holds for late watchers

@@ -1,0 +1,170 @@
+"""What follows the fence: everything a stop or a takeover ended is seen off, and told of.
+
+The generation has moved by the time a settlement exists, so nothing here is needed for silence.
+It asks what was going to end, again every second; waits for the deliveries under way; answers at
+the latest at its deadline, naming what has not ended; and goes on until it has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import Protocol
+
+from lastword.core.model import Generation, Reason, RunId, SessionId
+from lastword.core.receipt import ChildReport, MessageReport, Receipt, Unconfirmed
+from lastword.errors import StoreError
+from lastword.runtime.going import Going
+from lastword.runtime.journal import Journal
+from lastword.runtime.tasks import Tasks, ended
+
+_AGAIN = 1.0  # a polite `finally` has so many seconds before the cancel is delivered again
+
+
+class Settling(Protocol):
+    """What a settlement needs of its session."""
+
+    id: SessionId
+    journal: Journal
+    tasks: Tasks
+
+    def answered(self, receipt: Receipt) -> None: ...
+    def settled(self, settlement: Settlement, receipt: Receipt) -> None: ...
+
+
+class Settlement:
+    """One stop, from the fence to the last thing it ended."""
+
+    def __init__(
+        self,
+        session: Settling,
+        reason: Reason,
+        generation: Generation,
+        *,
+        fenced_at: float,
+        at: float,
+        deadline: float,
+        earlier: list[Settlement],
+        silent: bool = False,
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        self.goings: list[Going] = []
+        self.runs: list[RunId] = []
+        self.messages: list[MessageReport] = []
+        self.answer: asyncio.Future[Receipt] = loop.create_future()
+        self.done: asyncio.Future[Receipt] = loop.create_future()
+        self._session = session
+        self._reason = reason
+        self._generation = generation
+        self._fenced_at = fenced_at
+        self._at = at
+        self._deadline = at + deadline
+        self._earlier = earlier  # what an earlier stop has not seen off is named by this one too
+        self._silent = silent  # what a run that ended by itself left behind; nobody asked
+        self._children: list[ChildReport] = []
+        self._durable = True
+        self._now = loop.time
+
+    def begin(self) -> None:
+        """Cancel at once, children too; see it through in a task of the session's."""
+        for going in self.goings:
+            going.cancel()
+            for child in going.children:
+                if not child.done:
+                    self._children.append(child.report)
+                child.end()
+        self._session.tasks.start(self._settle(), name=f"stop {self._session.id}")
+
+    async def _settle(self) -> None:
+        waits = Tasks()
+        gone: list[Awaitable[object]] = [going.gone() for going in self.goings]
+        gone += [asyncio.wait([earlier.done]) for earlier in self._earlier]
+        for one in gone:
+            waits.start(_wait_for(one), name="gone")
+        try:
+            await self._commit()
+            await self._until_gone(waits, self._deadline)
+            await self._tell()
+            if waits.living:
+                for going in self.goings:
+                    going.deliveries.cancel()
+                await self._until_gone(waits, float("inf"))
+        finally:
+            waits.cancel()
+            receipt = self.receipt()
+            if not self.answer.done():
+                self.answer.set_result(receipt)
+            self.done.set_result(receipt)
+            self._earlier = []
+            self._session.settled(self, receipt)
+
+    async def _until_gone(self, waits: Tasks, until: float) -> None:
+        while waits.living and self._now() < until:
+            if not await ended(waits.living, min(_AGAIN, until - self._now())):
+                for going in self.goings:
+                    going.cancel()
+
+    async def _tell(self) -> None:
+        if self._silent:
+            return
+        receipt = self.receipt()
+        self._session.journal.add(replace(receipt, later=None))
+        await self._commit()
+        receipt = replace(receipt, durable=self._durable)
+        if not self.answer.done():
+            self.answer.set_result(receipt)
+        self._session.answered(receipt)
+
+    async def _commit(self) -> None:
+        try:
+            async with asyncio.timeout(max(self._deadline - self._now(), 0)):
+                await self._session.journal.commit()
+            self._durable = True
+        except (StoreError, TimeoutError):
+            self._durable = False
+
+    def includes(self, caller: Going | None) -> bool:
+        """Whether whoever asks is part of what is being ended."""
+        if caller is None:
+            return False
+        return caller.descends_from(self.goings) or any(e.includes(caller) for e in self._earlier)
+
+    @property
+    def unconfirmed(self) -> list[Unconfirmed]:
+        """What has not ended, by name; what earlier stops have not seen off included."""
+        left = [one for going in self.goings for one in going.unconfirmed]
+        return left + [one for earlier in self._earlier for one in earlier.unconfirmed]
+
+    def receipt(self) -> Receipt:
+        """What can be said at this moment."""
+        left = tuple(dict.fromkeys(self.unconfirmed))
+        dying = {one.name for one in left if one.kind == "child"}
+        children = (
+            replace(c, fate="unconfirmed" if c.session in dying else "ended")
+            if c.fate != "kept"
+            else c
+            for c in self._children
+        )
+        return Receipt(
+            session=self._session.id,
+            generation=self._generation,
+            reason=self._reason,
+            fenced_at=self._fenced_at,
+            took=self._now() - self._at,
+            runs=tuple(self.runs),
+            dropped=sum(going.dropped for going in self.goings),
+            calls=tuple(report for going in self.goings for report in going.ledger.reports),
+            children=tuple(children),
+            messages=tuple(self.messages),
+            unconfirmed=left,
+            durable=self._durable,
+            later=self._later,
+        )
+
+    async def _later(self) -> Receipt:
+        return await asyncio.shield(self.done)
+
+
+async def _wait_for(one: Awaitable[object]) -> None:
+    await one

@@ -1,0 +1,50 @@
+"""The home of tasks: each has an owner, which can name it, cancel it and wait for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+log = logging.getLogger("lastword")
+T = TypeVar("T")
+
+
+class Tasks:
+    """The tasks of one owner."""
+
+    __slots__ = ("_living",)
+
+    def __init__(self) -> None:
+        self._living: dict[asyncio.Task[Any], None] = {}  # in order of their start
+
+    def start(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
+        """Begin; the task is owned until it ends."""
+        task = asyncio.create_task(work, name=name)
+        self._living[task] = None
+        task.add_done_callback(self._ended)
+        return task
+
+    @property
+    def living(self) -> tuple[asyncio.Task[Any], ...]:
+        return tuple(self._living)
+
+    def cancel(self) -> None:
+        """Ask all of them to end, except whoever asks."""
+        here = asyncio.current_task()
+        for task in self.living:
+            if task is not here:
+                task.cancel()
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        del self._living[task]
+        if not task.cancelled() and (error := task.exception()):
+            log.debug("task failed name=%s error=%r", task.get_name(), error)
+
+
+async def ended(tasks: tuple[asyncio.Task[Any], ...], seconds: float) -> bool:
+    """Wait until all have ended, at most so long; whether they have."""
+    if tasks:
+        await asyncio.wait(tasks, timeout=max(seconds, 0))
+    return all(task.done() for task in tasks)

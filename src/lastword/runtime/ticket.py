@@ -1,0 +1,88 @@
+"""What the sender of a message gets back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from lastword.core.model import Message, Outcome, Placement, RunId
+from lastword.core.receipt import Receipt
+from lastword.errors import TicketClosed
+
+T = TypeVar("T")
+
+
+class Ticket:
+    """A message was accepted; this is how to learn what becomes of it.
+
+    A ticket needs no care: it may be kept, closed, closed twice or dropped.
+    """
+
+    def __init__(self, message: Message, run: RunId, forget: Callable[[], object]) -> None:
+        loop = asyncio.get_running_loop()
+        self.message = message
+        self.run = run  # the run that answers it; another one once it was collected or taken up
+        self.placed: Placement = "starting"
+        self._done: asyncio.Future[Outcome] = loop.create_future()
+        self._started: asyncio.Future[RunId | None] = loop.create_future()
+        self._error = ""
+        self._takeover: asyncio.Future[Receipt] | None = None
+        self._forget = forget
+        self._closed = False
+
+    def __repr__(self) -> str:
+        now = self._done.result() if self.done else self.placed
+        return f"<Ticket message={self.message.id} run={self.run} {now}>"
+
+    @property
+    def done(self) -> bool:
+        """Whether the outcome is known."""
+        return self._done.done()
+
+    @property
+    def error(self) -> str:
+        """Why it failed, if it did."""
+        return self._error
+
+    async def outcome(self) -> Outcome:
+        """Wait for the message's outcome. It has exactly one."""
+        return await self._wait(self._done)
+
+    async def started(self) -> RunId | None:
+        """Wait until a run has taken the message up; None if none ever will."""
+        return await self._wait(self._started)
+
+    async def receipt(self) -> Receipt | None:
+        """The receipt of what this message took over; None if nothing was going."""
+        return await asyncio.shield(self._takeover) if self._takeover else None
+
+    def close(self) -> None:
+        """Lose interest. What was sent goes on; who waits for its outcome here is told."""
+        if not self._closed:
+            self._closed = True
+            self._forget()
+            for future in (self._done, self._started):
+                future.cancel()
+
+    # told by the session
+
+    def tell_started(self, run: RunId | None) -> None:
+        self.run = run or self.run
+        if not self._started.done():
+            self._started.set_result(run)
+
+    def tell_outcome(self, outcome: Outcome, error: str = "") -> None:
+        self.tell_started(None)
+        if not self._done.done():
+            self._error = error
+            self._done.set_result(outcome)
+
+    def tell_takeover(self, receipt: asyncio.Future[Receipt]) -> None:
+        self._takeover = receipt
+
+    async def _wait(self, future: asyncio.Future[T]) -> T:
+        await asyncio.wait([future])  # not the future itself: a cancelled wait must not cancel it
+        if future.cancelled():
+            raise TicketClosed(f"the ticket for message {self.message.id} was closed")
+        return future.result()

@@ -1,0 +1,1 @@
+"""What survives the process, behind one small contract."""

@@ -1,0 +1,62 @@
+"""A store that lives and dies with the process. The other stores do what this one does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lastword.core.model import Generation, MessageId, Outcome, SessionId
+from lastword.core.transcript import Entry, Finished, Said
+from lastword.errors import StaleWrite
+from lastword.stores.contract import StoredMessage, StoredSession, Write
+
+
+@dataclass(slots=True)
+class _Row:
+    generation: Generation
+    serial: int
+    entries: list[Entry] = field(default_factory=list[Entry])
+    said: dict[MessageId, Said] = field(default_factory=dict[MessageId, Said])
+    outcomes: dict[MessageId, Outcome] = field(default_factory=dict[MessageId, Outcome])
+
+
+class MemoryStore:
+    """Everything in dictionaries."""
+
+    def __init__(self) -> None:
+        self._rows: dict[SessionId, _Row] = {}
+
+    async def load(self, session: SessionId) -> StoredSession | None:
+        row = self._rows.get(session)
+        return StoredSession(row.generation, row.serial) if row else None
+
+    async def commit(self, write: Write) -> None:
+        row = self._rows.setdefault(write.session, _Row(Generation(0), 0))
+        if write.generation < row.generation:
+            raise StaleWrite(write.session, write.generation, row.generation)
+        row.generation, row.serial = write.generation, write.serial
+        row.entries += write.entries
+        for entry in write.entries:
+            if isinstance(entry, Said):
+                row.said[entry.message.id] = entry
+            elif isinstance(entry, Finished):
+                row.outcomes |= dict.fromkeys(entry.messages, entry.outcome)
+
+    async def entries(self, session: SessionId) -> tuple[Entry, ...]:
+        row = self._rows.get(session)
+        return tuple(row.entries) if row else ()
+
+    async def message(self, session: SessionId, id: MessageId) -> StoredMessage | None:
+        row = self._rows.get(session)
+        if row is None or id not in row.said:
+            return None
+        return StoredMessage(row.said[id].run, row.outcomes.get(id))
+
+    async def sessions(self) -> tuple[SessionId, ...]:
+        return tuple(session for session, row in self._rows.items() if row.entries)
+
+    async def delete(self, session: SessionId) -> None:
+        if row := self._rows.get(session):
+            self._rows[session] = _Row(row.generation, row.serial)
+
+    async def close(self) -> None:
+        return

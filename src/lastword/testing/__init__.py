@@ -1,0 +1,1 @@
+"""What a test of an interruptible agent needs."""
