@@ -19,6 +19,7 @@ class Offspring(Protocol):
     id: SessionId
 
     def end_with_parent(self) -> None: ...
+    async def unwound(self) -> None: ...
     async def gone(self) -> None: ...
     async def text_of(self, run: RunId) -> str: ...
 
@@ -67,6 +68,10 @@ class Child:
     def end(self) -> None:
         if not self.kept:
             self._offspring.end_with_parent()
+
+    async def unwound(self) -> None:
+        if not self.kept:
+            await self._offspring.unwound()
 
     async def gone(self) -> None:
         if not self.kept:

@@ -69,19 +69,20 @@ class Driver:
         shared: Shared,
         engine: Engine,
         *,
-        child: bool = False,
-        parent: Going | None = None,  # whose end is its end
+        above: SessionId | None = None,  # the session of the run that started it as a child
+        parent: Going | None = None,  # that run, if its end is to be the child's end
     ) -> None:
         self.id = id
         self.shared = shared
         self.engine = engine
         self.threads = shared.threads
-        self.sink = None if child else shared.sink  # what a child says, its parent passes on
+        self.above = above
+        self.sink = None if above else shared.sink  # what a child says, its parent passes on
         self.lock = parent.hold.lock if parent else threading.Lock()
         self.loop = asyncio.get_running_loop()
         self.machine = SessionMachine(shared.settings)
         self.feed = Feed(id, self.loop, keep=shared.feed_limit)
-        self.journal = Journal(id, shared.store, self.machine)
+        self.journal = Journal(id, shared.store, self.machine, above)
         self.tasks = Tasks()
         self.tickets: dict[MessageId, Ticket] = {}
         self.settlements: list[Settlement] = []
@@ -155,8 +156,9 @@ class Driver:
             await self.journal.commit()
         except StoreError as error:
             log.error("not durable session=%s error=%s", self.id, error)  # noqa: TRY400 - says it all
-        for ticket, outcome, why in told:
-            ticket.tell_outcome(outcome, why)
+        finally:
+            for ticket, outcome, why in told:
+                ticket.tell_outcome(outcome, why)
 
     def publish(
         self, kind: Kind, run: RunId | None = None, text: str = "", data: object = None
@@ -220,8 +222,7 @@ class Driver:
         await answer
         with suppress(TimeoutError):
             async with asyncio.timeout(self.shared.deadline):
-                while going.hold.under_way:
-                    await going.hold.idle()  # what is on its way comes before the next run's
+                await going.hold.ended("delivery")  # it comes before what the next run says
 
     def _main_done(self, going: Going, task: asyncio.Task[None]) -> None:
         run = going.hold.run
@@ -317,6 +318,8 @@ class Driver:
 
     def answered(self, receipt: Receipt) -> None:
         """A settlement has its receipt."""
+        self.journal.add(replace(receipt, later=None))
+        self.tasks.start(self._commit([]), name=f"commit {self.id}")
         self.publish("stopped", text=str(receipt), data=replace(receipt, later=None))
         log.info(
             "stopped session=%s generation=%d runs=%d dropped=%d ms=%d",
@@ -336,9 +339,13 @@ class Driver:
     def end_with_parent(self) -> None:
         self.tell(StopAsked(Reason.PARENT))
 
+    async def unwound(self) -> None:
+        while left := [s.answer for s in self.settlements if not s.answer.done()]:
+            await asyncio.wait(left)
+
     async def gone(self) -> None:
-        while self.settlements:
-            await asyncio.wait([settlement.done for settlement in self.settlements])
+        while left := [settlement.done for settlement in self.settlements]:
+            await asyncio.wait(left)
 
     @property
     def unconfirmed(self) -> list[Unconfirmed]:

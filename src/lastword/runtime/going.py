@@ -42,12 +42,18 @@ class Going:
         main = (self.main,) if self.main and not self.main.done() else ()
         return (*main, *self.helpers.living, *self.deliveries.living)
 
-    async def gone(self) -> None:
-        """Return when nothing of it is left."""
+    async def unwound(self) -> None:
+        """Return when all that can be asked to end, or can complete, has."""
         while living := self.living:
             await asyncio.wait(living)
-        while self.hold.under_way:
-            await self.hold.idle()
+        await self.hold.ended("delivery")
+        for child in self.children:
+            await child.unwound()
+
+    async def gone(self) -> None:
+        """Return when nothing of it is left, threads of its tools included."""
+        await self.unwound()
+        await self.hold.ended("delivery", "tool")
         for child in self.children:
             await child.gone()
 

@@ -13,7 +13,7 @@ import asyncio
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from lastword.core.model import Generation, RunId
 from lastword.core.session import SessionMachine
@@ -21,12 +21,14 @@ from lastword.core.transcript import Entry, Text
 from lastword.errors import Superseded
 from lastword.runtime.feed import Feed, FeedEvent, Kind
 
+EffectKind: TypeAlias = Literal["delivery", "tool"]
+
 
 @dataclass(eq=False, slots=True)
 class Effect:
     """Something that a run does: a delivery to a sink, a call of a tool."""
 
-    kind: Literal["delivery", "tool"]
+    kind: EffectKind
     name: str
     begun: bool = False
     void: bool = False  # given up before it began; it never will
@@ -38,11 +40,11 @@ class Hold:
 
     __slots__ = (
         "_feed",
-        "_idle",
         "_loop",
         "_machine",
         "_parent",
         "_under_way",
+        "_waiter",
         "dropped",
         "generation",
         "lock",
@@ -71,7 +73,7 @@ class Hold:
         self._parent = parent
         self._loop = asyncio.get_running_loop()
         self._under_way: dict[Effect, None] = {}
-        self._idle: asyncio.Event | None = None  # there once somebody waits for it
+        self._waiter: asyncio.Future[None] | None = None  # there while somebody waits
 
     @property
     def current(self) -> bool:
@@ -119,10 +121,10 @@ class Hold:
         """The effect has ended."""
         with self.lock:
             self._under_way.pop(effect, None)
-            if self._idle is None or self._under_way:
-                return
-        with suppress(RuntimeError):  # a thread may end after the loop has closed
-            self._loop.call_soon_threadsafe(self._idle.set)
+            waiter, self._waiter = self._waiter, None
+        if waiter is not None:
+            with suppress(RuntimeError):  # a thread may end after the loop has closed
+                self._loop.call_soon_threadsafe(_wake, waiter)
 
     def drop(self) -> None:
         """Count an effect that the loss of the hold kept from beginning."""
@@ -146,12 +148,18 @@ class Hold:
         with self.lock:
             return tuple(self._under_way)
 
-    async def idle(self) -> None:
-        """Return once nothing is under way."""
-        with self.lock:
-            if not self._under_way:
-                return
-            if self._idle is None:
-                self._idle = asyncio.Event()
-            self._idle.clear()
-        await self._idle.wait()
+    async def ended(self, *kinds: EffectKind) -> None:
+        """Return once nothing of these kinds is under way."""
+        while True:
+            with self.lock:
+                if not any(effect.kind in kinds for effect in self._under_way):
+                    return
+                if self._waiter is None:
+                    self._waiter = self._loop.create_future()
+                waiter = self._waiter
+            await asyncio.shield(waiter)
+
+
+def _wake(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)

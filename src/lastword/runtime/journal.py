@@ -20,11 +20,16 @@ from lastword.stores.contract import Store, Write
 class Journal:
     """One session's way to its store."""
 
-    __slots__ = ("_pending", "_session", "_store", "_tasks", "_turn", "machine", "serial")
-
-    def __init__(self, session: SessionId, store: Store, machine: SessionMachine) -> None:
+    def __init__(
+        self,
+        session: SessionId,
+        store: Store,
+        machine: SessionMachine,
+        parent: SessionId | None = None,
+    ) -> None:
         self.serial = 0
-        self.machine = machine
+        self._machine = machine
+        self._parent = parent
         self._session = session
         self._store = store
         self._pending: list[Entry] = []
@@ -50,7 +55,8 @@ class Journal:
             if not self._pending:
                 return
             entries, self._pending = self._pending, []
-            write = Write(self._session, self.machine.generation, self.serial, tuple(entries))
+            generation = self._machine.generation
+            write = Write(self._session, generation, self.serial, tuple(entries), self._parent)
             try:
                 await self._store.commit(write)
             except StoreError:

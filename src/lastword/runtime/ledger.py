@@ -161,6 +161,13 @@ def _render(value: object) -> str:
     """A value as the transcript keeps it: JSON if it can be, cut if it is long."""
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError):
-        text = repr(value)
+    except (TypeError, ValueError, RecursionError):
+        text = _named(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
+
+
+def _named(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception:  # noqa: BLE001 - a tool's own class must not be able to break the record
+        return f"<{type(value).__name__}>"

@@ -101,6 +101,7 @@ class Run:
 
     async def emit(self, text: str) -> None:
         """Say something to the person."""
+        _must_be_text(text)
         if self._sink is not None:
             await self._sink.send(event=("text", text, None))
             return
@@ -110,6 +111,7 @@ class Run:
 
     async def progress(self, text: str) -> None:
         """Say what is being done, beside the answer."""
+        _must_be_text(text)
         await self._tell("progress", text, None)
 
     @asynccontextmanager
@@ -221,6 +223,11 @@ class Run:
 
 
 Engine: TypeAlias = Callable[[Run], Awaitable[None]]
+
+
+def _must_be_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"what a run says must be a str, and {text!r} is not")
 
 
 def _must_be_callable(thing: object, what: str) -> None:

@@ -58,6 +58,11 @@ class Runtime:
         must_be_one_of(on_message, get_args(Policy), "on_message")
         must_be_one_of(queue_on_stop, get_args(QueueOnStop), "queue_on_stop")
         must_be_one_of(partial, get_args(Partial), "partial")
+        for number, what in ((queue_limit, "queue_limit"), (feed_limit, "feed_limit")):
+            if number < 1:
+                raise ValueError(f"{what} must be at least 1; it is {number}")
+        if not deadline > 0:
+            raise ValueError(f"deadline must be more than 0 seconds; it is {deadline}")
         allowed = None if stoppers is None else frozenset(stoppers)
         self._engine = engine
         self._sink = sink
@@ -123,12 +128,17 @@ class Runtime:
         return await self._store.sessions()
 
     async def delete(self, id: str) -> Receipt:
-        """Stop a session and forget what was said in it. Its generation is never used again."""
+        """Stop a session and forget what was said in it and by its children.
+
+        Its generations are never used again, also if a session is made under the same name.
+        """
         self._open()
         if id not in self._sessions and id not in await self._store.sessions():
             raise UnknownSession(f"there is no session {id!r}, so nothing was deleted")
         session = self.session(id)
         receipt = await session.retire()
+        for below in [s.id for s in self._sessions.values() if s.above == session.id]:
+            await self.delete(below)
         await self._store.delete(session.id)
         self._sessions.pop(session.id, None)
         return receipt
@@ -162,7 +172,7 @@ class Runtime:
     ) -> Child:
         name = SessionId(f"{going.hold.run}/{len(going.children) + 1}")
         driver = Driver(
-            name, self._open(), engine or self._engine, child=True, parent=None if keep else going
+            name, self._open(), engine or self._engine, above=parent, parent=None if keep else going
         )
         session = self._sessions[name] = Session(driver, self._open)
         ticket, stored = intake.accept(driver, text, by=parent)

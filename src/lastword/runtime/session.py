@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, get_args
@@ -23,7 +24,7 @@ from lastword.core.model import (
 from lastword.core.orders import End, Pause
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
 from lastword.core.transcript import Entry, Shown, build
-from lastword.errors import UnknownSession
+from lastword.errors import StoreError, UnknownSession
 from lastword.runtime import intake
 from lastword.runtime.driver import Driver, Step
 from lastword.runtime.feed import FeedEvent
@@ -38,7 +39,8 @@ class Session:
     def __init__(self, driver: Driver, runtime_must_be_open: Callable[[], object]) -> None:
         self._driver = driver
         self._runtime_must_be_open = runtime_must_be_open
-        self._deleted = False
+        self._closed = False
+        self._thread = threading.get_ident()
         self._loading: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
@@ -47,6 +49,11 @@ class Session:
     @property
     def id(self) -> SessionId:
         return self._driver.id
+
+    @property
+    def above(self) -> SessionId | None:
+        """If it is a child run's: the session of the run that started it."""
+        return self._driver.above
 
     @property
     def generation(self) -> Generation:
@@ -117,6 +124,8 @@ class Session:
         self, reason: Reason, *, run: str | None = None, by: str | None = None
     ) -> Awaitable[Receipt]:
         """Stop, for another reason than that somebody asked."""
+        if threading.get_ident() != self._thread:
+            raise RuntimeError("stop() is for the event loop's thread; from others, stop_soon()")
         step = self._driver.tell(StopAsked(reason, RunId(run) if run else None, by))
         return self._answer(step, running.get())
 
@@ -213,20 +222,25 @@ class Session:
     async def retire(self) -> Receipt:
         """Take nothing more, stop, and close."""
         await self._loaded()
-        self._deleted = True
+        self._closed = True
         receipt = await self.stop()
-        await self._driver.journal.commit()
+        try:
+            await self._driver.journal.commit()
+        except StoreError:
+            self._closed = False  # nothing was forgotten, so it goes on
+            raise
         self.close()
         return receipt
 
     def close(self) -> None:
         """End what the session itself does: watchers, timers, unfinished settlements."""
+        self._closed = True
         self._driver.close()
 
     def _must_be_open(self) -> None:
         self._runtime_must_be_open()
-        if self._deleted:
-            raise UnknownSession(f"session {self.id} was deleted; ask the runtime for it anew")
+        if self._closed:
+            raise UnknownSession(f"session {self.id} was ended; ask the runtime for it anew")
 
     async def _loaded(self) -> None:
         if self._loading is None or (self._loading.done() and self._loading.exception()):

@@ -8,7 +8,6 @@ the latest at its deadline, naming what has not ended; and goes on until it has.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
 from dataclasses import replace
 from typing import Protocol
 
@@ -20,6 +19,7 @@ from lastword.runtime.journal import Journal
 from lastword.runtime.tasks import Tasks, ended
 
 _AGAIN = 1.0  # a polite `finally` has so many seconds before the cancel is delivered again
+_THREADS = 0.25  # a tool's thread cannot be asked to end; it is waited for so long, then named
 
 
 class Settling(Protocol):
@@ -77,50 +77,52 @@ class Settlement:
         self._session.tasks.start(self._settle(), name=f"stop {self._session.id}")
 
     async def _settle(self) -> None:
-        waits = Tasks()
-        gone: list[Awaitable[object]] = [going.gone() for going in self.goings]
-        gone += [asyncio.wait([earlier.done]) for earlier in self._earlier]
-        for one in gone:
-            waits.start(_wait_for(one), name="gone")
+        unwound, gone = Tasks(), Tasks()
+        for going in self.goings:
+            unwound.start(going.unwound(), name="unwound")
+            gone.start(going.gone(), name="gone")
+        for earlier in self._earlier:
+            unwound.start(_wait_for(earlier.answer), name="unwound")
+            gone.start(_wait_for(earlier.done), name="gone")
         try:
             await self._commit()
-            await self._until_gone(waits, self._deadline)
-            await self._tell()
-            if waits.living:
+            await self._wait(unwound, self._deadline)
+            await self._wait(gone, min(self._now() + _THREADS, self._deadline))
+            self._tell()
+            if gone.living:
                 for going in self.goings:
                     going.deliveries.cancel()
-                await self._until_gone(waits, float("inf"))
+                await self._wait(gone, float("inf"))
         finally:
-            waits.cancel()
-            receipt = self.receipt()
-            if not self.answer.done():
-                self.answer.set_result(receipt)
-            self.done.set_result(receipt)
-            self._earlier = []
-            self._session.settled(self, receipt)
+            unwound.cancel()
+            gone.cancel()
+            self._finish()
 
-    async def _until_gone(self, waits: Tasks, until: float) -> None:
-        while waits.living and self._now() < until:
-            if not await ended(waits.living, min(_AGAIN, until - self._now())):
+    async def _wait(self, ends: Tasks, until: float) -> None:
+        while ends.living and (left := until - self._now()) > 0:
+            if not await ended(ends.living, min(_AGAIN, left)):
                 for going in self.goings:
                     going.cancel()
 
-    async def _tell(self) -> None:
+    def _finish(self) -> None:
+        receipt = self.receipt()
+        if not self.answer.done():
+            self.answer.set_result(receipt)
+        self.done.set_result(receipt)
+        self._earlier = []
+        self._session.settled(self, receipt)
+
+    def _tell(self) -> None:
         if self._silent:
             return
         receipt = self.receipt()
-        self._session.journal.add(replace(receipt, later=None))
-        await self._commit()
-        receipt = replace(receipt, durable=self._durable)
-        if not self.answer.done():
-            self.answer.set_result(receipt)
+        self.answer.set_result(receipt)
         self._session.answered(receipt)
 
     async def _commit(self) -> None:
         try:
             async with asyncio.timeout(max(self._deadline - self._now(), 0)):
                 await self._session.journal.commit()
-            self._durable = True
         except (StoreError, TimeoutError):
             self._durable = False
 
@@ -166,5 +168,5 @@ class Settlement:
         return await asyncio.shield(self.done)
 
 
-async def _wait_for(one: Awaitable[object]) -> None:
-    await one
+async def _wait_for(future: asyncio.Future[Receipt]) -> None:
+    await asyncio.wait([future])

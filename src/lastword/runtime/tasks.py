@@ -31,11 +31,9 @@ class Tasks:
         return tuple(self._living)
 
     def cancel(self) -> None:
-        """Ask all of them to end, except whoever asks."""
-        here = asyncio.current_task()
+        """Ask all of them to end."""
         for task in self.living:
-            if task is not here:
-                task.cancel()
+            task.cancel()
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         del self._living[task]

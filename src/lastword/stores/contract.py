@@ -22,6 +22,7 @@ class Write:
     generation: Generation
     serial: int  # how many messages the session has numbered
     entries: tuple[Entry, ...]
+    parent: SessionId | None = None  # of a child run's session: the session that goes on above it
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,11 @@ class Store(Protocol):
         ...
 
     async def delete(self, session: SessionId) -> None:
-        """Forget the log. Generation and serial stay, so that nothing starts over."""
+        """Forget the log, and everything of the sessions below it.
+
+        The session's own generation and serial stay, so that nothing starts over; the names of
+        those below are made from them, and so are never used again.
+        """
         ...
 
     async def close(self) -> None:

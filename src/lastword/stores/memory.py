@@ -24,6 +24,7 @@ class MemoryStore:
 
     def __init__(self) -> None:
         self._rows: dict[SessionId, _Row] = {}
+        self._below: dict[SessionId, set[SessionId]] = {}
 
     async def load(self, session: SessionId) -> StoredSession | None:
         row = self._rows.get(session)
@@ -33,6 +34,8 @@ class MemoryStore:
         row = self._rows.setdefault(write.session, _Row(Generation(0), 0))
         if write.generation < row.generation:
             raise StaleWrite(write.session, write.generation, row.generation)
+        if write.parent is not None:
+            self._below.setdefault(write.parent, set()).add(write.session)
         row.generation, row.serial = write.generation, write.serial
         row.entries += write.entries
         for entry in write.entries:
@@ -57,6 +60,9 @@ class MemoryStore:
     async def delete(self, session: SessionId) -> None:
         if row := self._rows.get(session):
             self._rows[session] = _Row(row.generation, row.serial)
+        for below in self._below.pop(session, ()):
+            await self.delete(below)
+            del self._rows[below]
 
     async def close(self) -> None:
         return

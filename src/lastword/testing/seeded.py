@@ -15,6 +15,7 @@ import random
 from asyncio import base_events
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar, TypeVarTuple, cast
 
@@ -200,16 +201,18 @@ def run(
 
 
 def _abandon(loop: SeededLoop) -> None:
-    for task in asyncio.all_tasks(loop):
-        task.cancel()
-    for _ in range(1000):
-        if not asyncio.all_tasks(loop):
-            break
-        try:
-            loop.run_until_complete(asyncio.sleep(0))
-        except (Deadlock, Endless):
-            break
+    """End what a story left behind, as far as it lets itself be ended."""
+    loop.steps = 0
+    if left := asyncio.all_tasks(loop):
+        for task in left:
+            task.cancel()
+        with suppress(Deadlock, Endless):
+            loop.run_until_complete(loop.create_task(_ended(left)))
     loop.close()
+
+
+async def _ended(tasks: set[asyncio.Task[Any]]) -> None:
+    await asyncio.wait(tasks, timeout=3600)
 
 
 def explore(

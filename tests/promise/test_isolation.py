@@ -1,0 +1,169 @@
+"""I. A stop changes nothing in any other session, and nothing grows."""
+
+import asyncio
+import gc
+import os
+import threading
+import tracemalloc
+from contextlib import suppress
+
+import pytest
+
+from lastword import Outcome, Run, Runtime
+from lastword.testing.recorder import Recorder
+from lastword.testing.seeded import explore
+from tests.promise.stories import Latch, a_while, check_log, runtime, stop, talk
+
+
+@pytest.mark.scenario("I1")
+def test_a_stop_in_one_session_changes_nothing_in_another(schedules: int) -> None:
+    async def story() -> None:
+        heard = Recorder()
+        used: list[str] = []
+
+        def shared_tool(name: str) -> str:  # in the threads that all sessions share
+            used.append(name)
+            return name
+
+        async def engine(run: Run) -> None:
+            for number in range(5):
+                await run.call(shared_tool, run.session)
+                await run.emit(f"{number}")
+
+        async with runtime(engine, sink=heard) as r:
+            one, two = r.session("one"), r.session("two")
+            await one.send("go")
+            other = await two.send("go")
+            receipt = await asyncio.create_task(stop(one))
+
+            assert await other.outcome() == Outcome.COMPLETED
+            assert [e.text for e in heard if e.session == "two"] == list("01234")
+            assert used.count("two") == 5
+            assert two.generation == 2
+            assert receipt.session == "one"
+            await check_log(one)
+            await check_log(two)
+
+    explore(story, schedules)
+
+
+@pytest.mark.scenario("I2")
+def test_a_stale_run_that_unwinds_late_takes_nothing_from_the_next(schedules: int) -> None:
+    async def story() -> None:
+        stale, heard = Latch(), Recorder()
+
+        async def engine(run: Run) -> None:
+            if run.message.text == "old":
+                async with run.typing():
+                    await stale.wait_stubbornly()
+            else:
+                async with run.typing():
+                    await talk(run)
+
+        async with runtime(engine, sink=heard, deadline=1.0) as r:
+            session = r.session("s")
+            await session.send("old")
+            await stale.came.wait()
+            new = await session.send("new")
+            await new.started()
+            while "0 " not in heard.texts:
+                await asyncio.sleep(0.01)
+            generation = session.generation
+            stale.open.set()
+            receipt = await new.receipt()
+            assert receipt
+            await receipt.settled()
+            before = len(heard.texts)
+            await asyncio.sleep(1)
+
+            assert session.active == new.run
+            assert session.generation == generation
+            assert len(heard.texts) > before
+            marks = [e.data for e in heard if e.kind == "typing" and e.run == new.run]
+            assert False not in marks
+            await session.stop()
+            await check_log(session)
+
+    explore(story, max(schedules // 2, 100))
+
+
+def _descriptors() -> int:
+    return len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0  # noqa: PTH208, PTH112
+
+
+@pytest.mark.scenario("I5", part="library")
+async def test_five_thousand_messages_and_stops_leave_nothing_behind() -> None:
+    async def tool() -> None:
+        await asyncio.sleep(0)
+
+    async def engine(run: Run) -> None:
+        async with run.typing():
+            child = await run.child("help", engine=talk)
+            with suppress(asyncio.CancelledError):
+                await run.call(tool)
+                await talk(run)
+            await run.emit(f"too late, {child.run}")
+
+    async with Runtime(engine) as r:
+
+        async def cycle(number: int) -> None:
+            name = f"s{number % 7}"
+            ticket = await r.session(name).send("go")
+            if number % 3:
+                await ticket.started()
+                await asyncio.sleep(0)
+            if number % 5 == 0:
+                await (await r.session(name).send("no, this")).receipt()
+            await r.session(name).stop()
+            if number % 50 < 7:
+                await r.delete(name)  # what was said may be kept; nothing else may
+
+        async def cycles(count: int) -> tuple[int, int, int]:
+            for number in range(count):
+                await cycle(number)
+            for name in range(7):
+                with suppress(Exception):
+                    await r.delete(f"s{name}")
+            gc.collect()
+            return len(asyncio.all_tasks()), threading.active_count(), _descriptors()
+
+        before = await cycles(700)
+        tracemalloc.start()
+        first = await cycles(1400)
+        gc.collect()
+        memory = tracemalloc.get_traced_memory()[0]
+        after = await cycles(2900)
+        gc.collect()
+        grown = tracemalloc.get_traced_memory()[0] - memory
+        tracemalloc.stop()
+
+    assert first == after == before
+    assert grown < 100_000, f"{grown} bytes more after 2,900 cycles"
+
+
+def test_a_deleted_session_never_uses_a_generation_again(schedules: int) -> None:
+    async def story() -> None:
+        stale, heard = Latch(), Recorder()
+
+        async def engine(run: Run) -> None:
+            if run.message.text == "old":
+                await stale.wait_stubbornly()
+                await run.emit("from the grave")
+            await run.emit("hello")
+
+        async with runtime(engine, sink=heard, deadline=1.0) as r:
+            old = r.session("s")
+            await old.send("old")
+            await stale.came.wait()
+            await r.delete("s")
+            gone = old.generation
+            ticket = await r.session("s").send("new")
+
+            assert await ticket.outcome() == Outcome.COMPLETED
+            assert r.session("s").generation > gone
+            assert ticket.run != "s#1"
+            stale.open.set()
+            await a_while()
+            assert heard.texts == ["hello"]
+
+    explore(story, max(schedules // 2, 100))
