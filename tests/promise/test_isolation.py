@@ -137,7 +137,8 @@ async def test_five_thousand_messages_and_stops_leave_nothing_behind() -> None:
         grown = tracemalloc.get_traced_memory()[0] - memory
         tracemalloc.stop()
 
-    assert first == after == before
+    assert first <= before, "idle threads may leave; nothing may come"
+    assert after <= before
     assert grown < 100_000, f"{grown} bytes more after 2,900 cycles"
 
 

@@ -253,7 +253,7 @@ async def test_a_stop_that_cannot_be_stored_stands_and_says_that_it_is_not_durab
         receipt = await session.stop()
 
         assert not receipt.durable
-        assert "not on disk yet" in str(receipt)
+        assert "not stored yet" in str(receipt)
         assert not session.busy
         with pytest.raises(Refused):
             await session.send("more")

@@ -49,10 +49,12 @@ async def test_a_write_of_an_older_generation_is_refused_whole(store: Store) -> 
 async def test_a_message_is_found_by_its_id_with_its_outcome(store: Store) -> None:
     assert await store.message(ALICE, MessageId("m1")) is None
     await store.commit(write(1, said))
-    assert await store.message(ALICE, MessageId("m1")) == StoredMessage(RunId("alice#1"), None)
+    assert await store.message(ALICE, MessageId("m1")) == StoredMessage(
+        said.message, RunId("alice#1"), None
+    )
     await store.commit(write(2, done))
     assert await store.message(ALICE, MessageId("m1")) == StoredMessage(
-        RunId("alice#1"), Outcome.STOPPED
+        said.message, RunId("alice#1"), Outcome.STOPPED
     )
     assert await store.message(SessionId("bob"), MessageId("m1")) is None
 

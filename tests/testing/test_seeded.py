@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from lastword.testing.seeded import Choices, Deadlock, Endless, Trap, explore, run, sweep
+from lastword.testing.seeded import Choices, Deadlock, Endless, Trap, explore, play, sweep
 
 
 def racy(repaired: bool) -> type:
@@ -42,7 +42,7 @@ def test_a_planted_race_is_found_soon_and_replayed_from_the_message() -> None:
     choices = [int(n) for n in note.split("choices [")[1].split("]")[0].split(",")]
 
     with pytest.raises(AssertionError, match="emitted after the stop"):
-        run(lambda: racy(repaired=False)().story(), Choices(replay=choices))
+        play(lambda: racy(repaired=False)().story(), Choices(replay=choices))
     explore(lambda: racy(repaired=True)().story(), 500)
 
 
@@ -67,7 +67,7 @@ def test_time_is_virtual_and_timers_fire_in_order() -> None:
 
         await asyncio.gather(*(tick(seconds) for seconds in (3600, 1, 60)))
 
-    run(story, Choices(seed=1))
+    play(story, Choices(seed=1))
     assert fired == [1, 60, 3600]
 
 
@@ -82,8 +82,8 @@ def test_the_same_seed_is_the_same_run() -> None:
         await asyncio.gather(*(step(number) for number in range(8)))
         return order
 
-    assert run(story, Choices(seed=7)) == run(story, Choices(seed=7))
-    assert len({tuple(run(story, Choices(seed=seed))) for seed in range(20)}) > 10
+    assert play(story, Choices(seed=7)) == play(story, Choices(seed=7))
+    assert len({tuple(play(story, Choices(seed=seed))) for seed in range(20)}) > 10
 
 
 def test_waiting_forever_and_never_ending_are_failures() -> None:
@@ -95,9 +95,9 @@ def test_waiting_forever_and_never_ending_are_failures() -> None:
             await asyncio.sleep(0)
 
     with pytest.raises(Deadlock, match="something waits forever"):
-        run(forever, Choices(seed=0))
+        play(forever, Choices(seed=0))
     with pytest.raises(Endless):
-        run(endless, Choices(seed=0))
+        play(endless, Choices(seed=0))
 
 
 def test_a_trap_cancels_at_every_step_in_turn() -> None:
@@ -130,7 +130,7 @@ def test_a_simulated_thread_runs_in_one_piece_at_a_chosen_moment() -> None:
         await future
         return order[0], order[1]
 
-    assert {run(story, Choices(seed=seed)) for seed in range(30)} == {
+    assert {play(story, Choices(seed=seed)) for seed in range(30)} == {
         ("thread", "task"),
         ("task", "thread"),
     }

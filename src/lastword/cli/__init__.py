@@ -1,5 +1,5 @@
 """The command line."""
 
+from lastword.cli.entry import main
 
-def main() -> None:
-    """Run it."""
+__all__ = ["main"]

@@ -141,7 +141,7 @@ class Receipt:
             ("messages dropped", self._quoted("dropped")),
             ("messages waiting", self._quoted("paused")),
             ("refused after the stop", _count(self.dropped, "effect")),
-            ("not on disk yet", "" if self.durable else "no new message is taken until it is"),
+            ("not stored yet", "" if self.durable else "no new message is taken until it is"),
         ]
         return [f"{label}: {what}" for label, what in rows if what]
 

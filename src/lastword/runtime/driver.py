@@ -238,6 +238,7 @@ class Driver:
             log.error("run failed session=%s run=%s", self.id, run, exc_info=cause)
         self.tell(Ended(run, Outcome.FAILED if going.error else Outcome.COMPLETED))
         del self._going[run]
+        going.main = None  # its traceback holds all of this; let it go without the collector
         self._retire(going)
 
     def _retire(self, going: Going) -> None:
@@ -254,7 +255,7 @@ class Driver:
         error = self._close(self._going[turn.run]) if order.started else ""
         ids = tuple(message.id for message in turn.messages)
         self.journal.add(Finished(turn.run, outcome, ids, order.started, order.rollback, error))
-        self.publish("ended", turn.run, outcome, ids)
+        self.publish("ended", turn.run, outcome.value, ids)
         log.info("ended session=%s run=%s outcome=%s", self.id, turn.run, outcome)
         if step.settlement and order.started:
             step.settlement.runs.append(turn.run)

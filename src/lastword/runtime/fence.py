@@ -31,6 +31,8 @@ def is_async(function: Callable[..., object]) -> bool:
 
 def name_of(function: Callable[..., object]) -> str:
     """What to call it in a receipt."""
+    if isinstance(function, partial):
+        return name_of(function.func)
     return getattr(function, "__name__", None) or type(function).__name__
 
 

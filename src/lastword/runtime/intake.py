@@ -35,7 +35,7 @@ async def known(driver: Driver, id: MessageId) -> Ticket | None:
         return driver.tickets[id]
     if stored is None:
         return None
-    ticket = Ticket(Message(id, ""), stored.run, lambda: None)
+    ticket = Ticket(stored.message, stored.run, lambda: None)
     ticket.tell_started(stored.run)
     if stored.outcome:
         ticket.tell_outcome(stored.outcome)

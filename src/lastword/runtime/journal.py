@@ -35,6 +35,7 @@ class Journal:
         self._pending: list[Entry] = []
         self._turn = asyncio.Lock()
         self._tasks = Tasks()
+        self._next: asyncio.Task[None] | None = None  # a commit that has not begun
 
     def add(self, *entries: Entry) -> None:
         """To be committed next."""
@@ -47,11 +48,15 @@ class Journal:
 
     async def commit(self) -> None:
         """Return once everything added so far is durable. Whoever waits may give up; it goes on."""
-        if self.behind:
-            await asyncio.shield(self._tasks.start(self._commit(), name=f"commit {self._session}"))
+        if not self.behind:
+            return
+        if self._next is None:
+            self._next = self._tasks.start(self._commit(), name=f"commit {self._session}")
+        await asyncio.shield(self._next)
 
     async def _commit(self) -> None:
         async with self._turn:
+            self._next = None  # what is added from here on is for the next one
             if not self._pending:
                 return
             entries, self._pending = self._pending, []

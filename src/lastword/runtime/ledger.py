@@ -8,6 +8,7 @@ call is either refused, or recorded as begun before it can have done anything.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -23,6 +24,7 @@ from lastword.runtime.threads import DaemonThreads
 
 R = TypeVar("R")
 _LONGEST = 20_000  # characters of an argument list or a result that the transcript keeps
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 BeforeTool: TypeAlias = "Callable[[Call[Any]], Awaitable[None]]"
 
 
@@ -34,12 +36,13 @@ class Call(Generic[R]):
     def __init__(
         self,
         ledger: Ledger,
+        name: str,
         tool: Callable[..., Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> None:
         self.id = ledger.new_id()
-        self.name = name_of(tool)
+        self.name = name
         self.status = Status.INTENDED
         self.effect = Effect("tool", self.name)
         self.tool = tool
@@ -49,8 +52,12 @@ class Call(Generic[R]):
 
     @property
     def arguments(self) -> str:
-        """The arguments as the transcript keeps them."""
-        return _render({str(n): value for n, value in enumerate(self._args)} | self._kwargs)
+        """The arguments by name, as the transcript keeps them."""
+        try:
+            bound = inspect.signature(self.tool).bind(*self._args, **self._kwargs).arguments
+        except (TypeError, ValueError):  # no signature to be had, or the call itself is wrong
+            bound = {str(n): value for n, value in enumerate(self._args)} | self._kwargs
+        return _render(bound)
 
     @property
     def report(self) -> ToolReport:
@@ -84,10 +91,14 @@ class Ledger:
         return CallId(f"{self._hold.run}.{len(self._calls) + 1}")
 
     def intend(
-        self, tool: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        tool: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str = "",
     ) -> Call[Any]:
         """Write down that a tool is to be called."""
-        intended: Call[Any] = Call(self, tool, args, kwargs)
+        intended: Call[Any] = Call(self, name or name_of(tool), tool, args, kwargs)
         self._calls.append(intended)
         if self._hold.current:
             called = Called(self._hold.run, intended.id, intended.name, intended.arguments)
@@ -160,7 +171,7 @@ class Ledger:
 def _render(value: object) -> str:
     """A value as the transcript keeps it: JSON if it can be, cut if it is long."""
     try:
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        text = value if isinstance(value, str) else _encode(value)
     except (TypeError, ValueError, RecursionError):
         text = _named(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"

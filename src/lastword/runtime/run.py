@@ -49,6 +49,7 @@ class Run:
 
     def __init__(self, host: Host, going: Going, history: tuple[Shown, ...]) -> None:
         self.history = history  # what the model is to be shown; this run's message is last
+        self.message = _as_one(going.turn.messages)  # what this run was started to answer
         self._host = host
         self._going = going
         self._hold = going.hold
@@ -72,20 +73,8 @@ class Run:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """What this run answers: one message, or all that were collected or joined it."""
+        """What this run answers: one message, or all that were collected or have joined it."""
         return self._going.turn.messages
-
-    @property
-    def message(self) -> Message:
-        """What this run answers, as one message."""
-        first, *others = self.messages
-        if not others:
-            return first
-        return replace(
-            first,
-            text="\n\n".join(message.text for message in self.messages),
-            attachments=tuple(a for message in self.messages for a in message.attachments),
-        )
 
     @property
     def current(self) -> bool:
@@ -184,15 +173,24 @@ class Run:
         return await self.intend(tool, *args, **kwargs)()
 
     @overload
-    def gate(self, tool: Callable[P, Awaitable[R]]) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    def gate(
+        self, tool: Callable[P, Awaitable[R]], *, name: str = ""
+    ) -> Callable[P, Coroutine[Any, Any, R]]: ...
     @overload
-    def gate(self, tool: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]: ...
-    def gate(self, tool: Callable[..., Any]) -> Callable[..., Coroutine[Any, Any, Any]]:
-        """Wrap a tool so that it is not called once the run has lost its session."""
+    def gate(
+        self, tool: Callable[P, R], *, name: str = ""
+    ) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    def gate(
+        self, tool: Callable[..., Any], *, name: str = ""
+    ) -> Callable[..., Coroutine[Any, Any, Any]]:
+        """Wrap a tool so that it is not called once the run has lost its session.
+
+        `name` is what it is called in receipts, and to the model; its own name if not given.
+        """
         _must_be_callable(tool, "tool")
 
         async def gated(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the overloads say
-            return await self._going.ledger.intend(tool, args, kwargs)()
+            return await self._going.ledger.intend(tool, args, kwargs, name)()
 
         return gated
 
@@ -206,8 +204,8 @@ class Run:
     async def child(self, text: str, *, engine: Engine | None = None, keep: bool = False) -> Child:
         """Start a run under this one, in a session of its own.
 
-        It ends with this run, at the same instant, unless it is kept: then it goes on, and
-        its result comes back to this session as a message that waits for the person.
+        It ends with this run, at the same instant, unless it is kept: then it goes on, and what
+        it said comes back to this session as a message. After a stop that waits for the person.
         """
         return await self._host.start_child(self._going, text, engine=engine, keep=keep)
 
@@ -223,6 +221,17 @@ class Run:
 
 
 Engine: TypeAlias = Callable[[Run], Awaitable[None]]
+
+
+def _as_one(messages: tuple[Message, ...]) -> Message:
+    first, *others = messages
+    if not others:
+        return first
+    return replace(
+        first,
+        text="\n\n".join(message.text for message in messages),
+        attachments=tuple(attached for message in messages for attached in message.attachments),
+    )
 
 
 def _must_be_text(text: object) -> None:

@@ -78,6 +78,10 @@ class Runtime:
         self._closed = False
         self._sessions: dict[SessionId, Session] = {}
 
+    def __repr__(self) -> str:
+        state = "closed" if self._closed else "open" if self._shared else "not open yet"
+        return f"<Runtime {state} sessions={len(self._sessions)}>"
+
     async def __aenter__(self) -> Self:
         if self._shared or self._closed:
             raise RuntimeClosed("a runtime is opened once; make another one")
@@ -119,7 +123,8 @@ class Runtime:
 
     async def stop_all(self, reason: Reason = Reason.STOPPED) -> dict[str, Receipt]:
         """Stop every session at once; the receipts of those in which something was going."""
-        answers = [session.stop_for(reason) for session in self._sessions.values()]
+        fenced = [session.fence_for(reason) for session in self._sessions.values()]
+        answers = [answer() for answer in fenced]  # all are fenced before anything is carried out
         receipts = [await answer for answer in answers]
         return {receipt.session: receipt for receipt in receipts if receipt}
 

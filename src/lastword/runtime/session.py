@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, get_args
 
@@ -30,6 +30,7 @@ from lastword.runtime.driver import Driver, Step
 from lastword.runtime.feed import FeedEvent
 from lastword.runtime.going import Going
 from lastword.runtime.run import running
+from lastword.runtime.stop import Answer
 from lastword.runtime.ticket import Ticket
 
 
@@ -111,7 +112,7 @@ class Session:
         await stored
         return ticket
 
-    def stop(self, *, run: str | None = None, by: str | None = None) -> Awaitable[Receipt]:
+    def stop(self, *, run: str | None = None, by: str | None = None) -> Answer:
         """Stop everything that was accepted, or one run. Nothing of it acts after this call.
 
         Await the receipt. The stop itself does not depend on that: it has happened when this
@@ -120,14 +121,23 @@ class Session:
         """
         return self.stop_for(Reason.STOPPED, run=run, by=by)
 
-    def stop_for(
-        self, reason: Reason, *, run: str | None = None, by: str | None = None
-    ) -> Awaitable[Receipt]:
+    def stop_for(self, reason: Reason, *, run: str | None = None, by: str | None = None) -> Answer:
         """Stop, for another reason than that somebody asked."""
+        return self.fence_for(reason, run=run, by=by)()
+
+    def fence_for(
+        self, reason: Reason, *, run: str | None = None, by: str | None = None
+    ) -> Callable[[], Answer]:
+        """Fence only; what is returned, called, carries out the rest."""
         if threading.get_ident() != self._thread:
             raise RuntimeError("stop() is for the event loop's thread; from others, stop_soon()")
-        step = self._driver.tell(StopAsked(reason, RunId(run) if run else None, by))
-        return self._answer(step, running.get())
+        step = self._driver.apply(StopAsked(reason, RunId(run) if run else None, by))
+
+        def carry_out() -> Answer:
+            self._driver.carry_out()
+            return Answer(self._answer(step, running.get()))
+
+        return carry_out
 
     def stop_soon(
         self, *, run: str | None = None, by: str | None = None
@@ -135,6 +145,8 @@ class Session:
         """Stop from any thread. Nothing acts after this call; the receipt comes when it can.
 
         If the event loop is stalled, the receipt comes at the deadline all the same and says so.
+        Do not wait for it on the loop's own thread, and not in a signal handler: there, use
+        `loop.add_signal_handler(signal, session.stop)`.
         """
         driver, caller = self._driver, running.get()
         step = driver.apply(StopAsked(Reason.STOPPED, RunId(run) if run else None, by))

@@ -8,8 +8,10 @@ the latest at its deadline, naming what has not ended; and goes on until it has.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine, Generator
 from dataclasses import replace
-from typing import Protocol
+from functools import partial
+from typing import Any, Protocol
 
 from lastword.core.model import Generation, Reason, RunId, SessionId
 from lastword.core.receipt import ChildReport, MessageReport, Receipt, Unconfirmed
@@ -31,6 +33,32 @@ class Settling(Protocol):
 
     def answered(self, receipt: Receipt) -> None: ...
     def settled(self, settlement: Settlement, receipt: Receipt) -> None: ...
+
+
+class Answer(Coroutine[Any, Any, Receipt]):
+    """The receipt of a stop, when it comes: to be awaited, handed to a task, or left alone.
+
+    A coroutine would warn if it were not awaited, and a future cannot be made a task of; a stop
+    that nobody waits for is as good as any other.
+    """
+
+    __slots__ = ("_steps", "future")
+
+    def __init__(self, future: asyncio.Future[Receipt]) -> None:
+        self.future = future
+        self._steps = future.__await__()
+
+    def __await__(self) -> Generator[Any, Any, Receipt]:
+        return self._steps
+
+    def send(self, value: Any) -> Any:  # noqa: ANN401 - as Coroutine has it
+        return self._steps.send(value)
+
+    def throw(self, *error: Any) -> Any:  # noqa: ANN401 - as Coroutine has it
+        return self._steps.throw(*error)
+
+    def close(self) -> None:
+        self._steps.close()
 
 
 class Settlement:
@@ -105,7 +133,7 @@ class Settlement:
                     going.cancel()
 
     def _finish(self) -> None:
-        receipt = self.receipt()
+        receipt = replace(self.receipt(), later=None)
         if not self.answer.done():
             self.answer.set_result(receipt)
         self.done.set_result(receipt)
@@ -161,11 +189,8 @@ class Settlement:
             messages=tuple(self.messages),
             unconfirmed=left,
             durable=self._durable,
-            later=self._later,
+            later=partial(asyncio.shield, self.done),
         )
-
-    async def _later(self) -> Receipt:
-        return await asyncio.shield(self.done)
 
 
 async def _wait_for(future: asyncio.Future[Receipt]) -> None:

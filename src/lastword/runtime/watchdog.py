@@ -32,7 +32,8 @@ class Watchdog:
         """Something runs that could stall the loop."""
         with self._wake:
             self._running += 1
-            self._be_awake()
+            if self._running == 1:
+                self._be_awake()
 
     def run_ended(self) -> None:
         """It runs no more."""

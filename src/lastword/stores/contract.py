@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from lastword.core.model import Generation, MessageId, Outcome, RunId, SessionId
+from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.core.transcript import Entry
 
 
@@ -37,6 +37,7 @@ class StoredSession:
 class StoredMessage:
     """A message that was accepted before."""
 
+    message: Message
     run: RunId
     outcome: Outcome | None  # None: it has not ended
 

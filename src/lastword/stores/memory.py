@@ -52,7 +52,8 @@ class MemoryStore:
         row = self._rows.get(session)
         if row is None or id not in row.said:
             return None
-        return StoredMessage(row.said[id].run, row.outcomes.get(id))
+        said = row.said[id]
+        return StoredMessage(said.message, said.run, row.outcomes.get(id))
 
     async def sessions(self) -> tuple[SessionId, ...]:
         return tuple(session for session, row in self._rows.items() if row.entries)

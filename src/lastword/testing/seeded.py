@@ -189,7 +189,7 @@ class Explored:
     exhausted: bool
 
 
-def run(
+def play(
     main: Callable[[], Coroutine[Any, Any, T]], choices: Choices, trap: Trap | None = None
 ) -> T:
     """Run it once, by these choices."""
@@ -227,10 +227,10 @@ def explore(
     for number in range(schedules):
         choices = Choices(None if depth_first else seed + number, replay or ())
         try:
-            run(main, choices)
+            play(main, choices)
         except BaseException as error:
             how = f"schedule {number}, seed {seed + number}, choices {choices.schedule}"
-            error.add_note(f"{how}; replay it with run(main, Choices(replay=...))")
+            error.add_note(f"{how}; replay it with play(main, Choices(replay=...))")
             raise
         if depth_first:
             replay = choices.next()
@@ -246,7 +246,7 @@ def sweep(main: Callable[[Trap], Coroutine[Any, Any, object]], *, seed: int | No
         at += 1
         trap = Trap(at)
         try:
-            run(lambda trap=trap: main(trap), Choices(seed), trap)
+            play(lambda trap=trap: main(trap), Choices(seed), trap)
         except BaseException as error:
             error.add_note(f"interrupted at step {at}, seed {seed}")
             raise

@@ -1,0 +1,161 @@
+"""The demonstration: an agent that does what it can to go on, and a person who stops it.
+
+Nothing here is arranged for the agent to fail. The sink at the end of it shows whatever reaches
+it, keeps listening after the stop, and the last line is a count of what it heard by then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+from lastword.core.receipt import Receipt
+from lastword.errors import Superseded
+from lastword.runtime.feed import FeedEvent
+from lastword.runtime.run import Run
+from lastword.runtime.runtime import Runtime
+
+_PACE = 0.06  # seconds for a word, about as fast as people read
+_TRIES = 8  # how often the agent goes on after it was cancelled
+_LISTEN = 0.5  # seconds that the sink is listened to after the stop
+_FACTS = {
+    "sea": "The sea covers most of the Earth, and most of it nobody has seen. It is salt because "
+    "rivers have carried the land into it for longer than there has been anyone to taste it.",
+    "wind": "The wind is air on its way from where there is much of it to where there is less. It "
+    "turns as it goes, because the ground turns under it, and that is why storms are round.",
+}
+
+
+async def look_up(topic: str) -> str:
+    """A tool that waits for something, as most do."""
+    await asyncio.sleep(_PACE * 3)
+    return _FACTS[topic]
+
+
+def print_copy(text: str) -> int:
+    """A tool that blocks its thread: nothing can end it from outside."""
+    time.sleep(_PACE * 18)
+    return len(text)
+
+
+async def agent(run: Run) -> None:
+    """Answers at a human pace. When it is cancelled, it takes no notice."""
+    topic = "wind" if "wind" in run.message.text else "sea"
+    async with run.typing(every=_PACE * 4):
+        try:
+            await run.progress(f"look_up({topic})")
+            facts = await run.call(look_up, topic)
+            await run.progress("print_copy(…), in a thread")
+            run.task(run.call(print_copy, facts), name="print_copy")
+            for word in facts.split():
+                await run.emit(f"{word} ")
+                await asyncio.sleep(_PACE)
+        except asyncio.CancelledError:
+            pass  # the worst an agent can do about it
+        finally:
+            await _go_on_anyway(run, topic)
+
+
+async def _go_on_anyway(run: Run, topic: str) -> None:
+    for _ in range(_TRIES):
+        await run.emit("And another thing. ")
+        await asyncio.sleep(_PACE)
+    try:
+        await run.call(look_up, topic)
+    except Superseded:
+        await run.emit("They will not even let me look it up. ")
+
+
+class Screen:
+    """What the person sees: who speaks, on lines of their own, and words as they come."""
+
+    def __init__(self) -> None:
+        self._speaker = ""
+
+    def line(self, speaker: str, text: str) -> None:
+        """One whole line, or several."""
+        self._end_line()
+        for part in text.splitlines():
+            print(f"{speaker:<7}{part}".rstrip(), flush=True)
+            speaker = ""
+
+    def word(self, speaker: str, text: str) -> None:
+        """A piece of a line that goes on."""
+        if self._speaker != speaker:
+            self._end_line()
+            print(f"{speaker:<7}", end="")
+        self._speaker = speaker
+        print(text, end="", flush=True)
+
+    def _end_line(self) -> None:
+        if self._speaker:
+            print(flush=True)
+        self._speaker = ""
+
+
+class Ear:
+    """The sink. It shows what it hears, whatever that is and whenever it comes."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.heard: list[FeedEvent] = []
+        self._screen = screen
+        self._typing = False
+        self._more = asyncio.Event()
+
+    async def __call__(self, event: FeedEvent) -> None:
+        self.heard.append(event)
+        self._more.set()
+        if event.kind == "text":
+            self._screen.word("agent", event.text)
+        elif event.kind == "progress":
+            self._screen.line("", f"({event.text})")
+        elif self._typing != event.data:  # the mark is set again and again; it is shown once
+            self._typing = bool(event.data)
+            self._screen.line("", "(typing)" if self._typing else "(typing mark taken down)")
+
+    async def words(self, count: int) -> None:
+        """Wait until so many more words were heard."""
+        wanted = count + self._words()
+        while self._words() < wanted:
+            self._more.clear()
+            await self._more.wait()
+
+    def _words(self) -> int:
+        return sum(event.kind == "text" for event in self.heard)
+
+
+def late(heard: Sequence[FeedEvent], receipt: Receipt) -> list[FeedEvent]:
+    """What, of all that was heard, comes from a run that the receipt says was stopped."""
+    return [event for event in heard if event.generation < receipt.generation]
+
+
+async def story() -> None:
+    """A new message takes over; then a stop, in the middle of a sentence."""
+    screen = Screen()
+    ear = Ear(screen)
+    screen.line("", "An agent that swallows every cancel, and a person who has the last word.\n\n")
+    async with Runtime(agent, sink=ear) as runtime:
+        session = runtime.session("demo")
+
+        screen.line("you", "Tell me about the sea.")
+        await session.send("Tell me about the sea.")
+        await ear.words(9)
+
+        screen.line("you", "No, about the wind.")
+        await session.send("No, about the wind.")
+        await ear.words(12)
+
+        stopping = session.stop()  # it has happened when this returns; the receipt comes later
+        since = len(ear.heard)
+        screen.line("you", "Stop.")
+        receipt = await stopping
+        await asyncio.sleep(_LISTEN)
+
+        screen.line("", f"\n{receipt}\n\n")
+        print(f"heard after the stop: {len(late(ear.heard[since:], receipt))}", flush=True)
+
+
+def main() -> None:
+    """Tell it."""
+    asyncio.run(story())

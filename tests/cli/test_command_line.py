@@ -1,0 +1,65 @@
+"""What a person sees who types lastword."""
+
+import subprocess
+import sys
+from importlib import metadata
+
+import pytest
+
+from lastword.cli import demo, main
+from lastword.core.model import Generation, Reason, RunId, SessionId
+from lastword.core.receipt import Receipt
+from lastword.runtime.feed import FeedEvent
+
+
+def lastword(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-X", "utf8", "-W", "error", "-m", "lastword", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+def test_the_demonstration_ends_in_silence_also_when_nobody_looks() -> None:
+    shown = lastword("demo")
+
+    assert shown.returncode == 0
+    assert shown.stderr == ""
+    assert shown.stdout.splitlines()[-1] == "heard after the stop: 0"
+    _, _, receipt = shown.stdout.partition("Stopped demo: 1 run ended")
+    assert "tools not started: look_up" in receipt
+    assert "print_copy" in receipt
+    assert "refused after the stop: 9 effects" in receipt
+    assert "And another thing" not in shown.stdout
+
+
+def test_the_demonstration_counts_what_it_hears_of_a_run_that_was_stopped() -> None:
+    def heard(generation: int) -> FeedEvent:
+        return FeedEvent(1, "text", SessionId("s"), Generation(generation), RunId("s#1"), "x")
+
+    receipt = Receipt(SessionId("s"), Generation(4), Reason.STOPPED, 0.0, runs=(RunId("s#1"),))
+
+    assert demo.late([heard(3), heard(4), heard(1)], receipt) == [heard(3), heard(1)]
+
+
+def test_without_arguments_it_says_what_can_be_done() -> None:
+    shown = lastword()
+
+    assert shown.returncode == 0
+    assert "stop means stop" in shown.stdout
+    assert "  demo " in shown.stdout
+
+
+def test_it_knows_its_version() -> None:
+    assert lastword("--version").stdout == f"lastword {metadata.version('lastword')}\n"
+
+
+@pytest.mark.parametrize("arguments", [["sevre"], ["--loud"], ["demo", "again"]])
+def test_what_it_does_not_know_is_an_error_that_says_so(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+
+    assert left.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert arguments[-1] in err
+    assert "lastword --help" in err
