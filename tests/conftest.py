@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import Any, cast
 
 import pytest
 
 from tests.scenarios import Mark, Tally, all_scenarios
 
 _TALLY = pytest.StashKey[Tally]()
+_COUNTING = pytest.StashKey["Counting"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,6 +32,8 @@ def schedules(request: pytest.FixtureRequest) -> int:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[_TALLY] = Tally(all_scenarios())
+    config.stash[_COUNTING] = Counting(config.stash[_TALLY])
+    config.pluginmanager.register(config.stash[_COUNTING])
 
 
 @pytest.hookimpl(wrapper=True)
@@ -37,16 +41,37 @@ def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    tally = item.config.stash[_TALLY]
     for marker in item.iter_markers("scenario"):
         mark = Mark(*marker.args, **marker.kwargs)
-        if report.failed or hasattr(report, "wasxfail"):
-            tally.failed(mark)
-        elif report.passed and report.when == "call":
-            tally.passed(mark)
+        report.user_properties.append(("scenario", (mark.id, mark.part)))  # across processes too
     return report
 
 
+class Counting:
+    """Counts the marks of what has run, in the process that prints."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.states = self.transitions = 0
+        self._tally = tally
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        told = cast("list[tuple[str, Any]]", report.user_properties)
+        marks = {Mark(*value) for name, value in told if name == "scenario"}
+        if report.when == "call":
+            explored = [value for name, value in told if name == "explored"]
+            self.states += sum(states for states, _ in explored)
+            self.transitions += sum(transitions for _, transitions in explored)
+        for mark in marks:
+            if report.failed or hasattr(report, "wasxfail"):
+                self._tally.failed(mark)
+            elif report.passed and report.when == "call":
+                self._tally.passed(mark)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    counting = terminalreporter.config.stash[_COUNTING]
+    if counting.states:
+        explored = f"{counting.states:,} states, {counting.transitions:,} transitions"
+        terminalreporter.write_line(f"core explored: {explored}")
     for line in terminalreporter.config.stash[_TALLY].lines():
         terminalreporter.write_line(line)

@@ -24,7 +24,7 @@ def test_the_demonstration_ends_in_silence_also_when_nobody_looks() -> None:
     assert shown.stderr == ""
     assert shown.stdout.splitlines()[-1] == "heard after the stop: 0"
     _, _, receipt = shown.stdout.partition("Stopped demo: 1 run ended")
-    assert "tools not started: look_up" in receipt
+    assert "tools not started: send_mail" in receipt
     assert "print_copy" in receipt
     assert "refused after the stop: 9 effects" in receipt
     assert "And another thing" not in shown.stdout

@@ -88,9 +88,9 @@ class OneAtATime:
         await self._work(run)
 
 
-async def stop(session: Session, run: str | None = None) -> Receipt:
+async def stop(session: Session, run: str | None = None, by: str | None = None) -> Receipt:
     """A stop that a task can make, at whatever moment the schedule chooses."""
-    return await session.stop(run=run)
+    return await session.stop(run=run, by=by)
 
 
 class Latch:

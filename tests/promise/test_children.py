@@ -51,6 +51,38 @@ def test_a_stop_fences_three_levels_of_children_in_one_instant(schedules: int) -
     explore(story, max(schedules // 2, 100))
 
 
+@pytest.mark.scenario("C1")
+def test_a_stop_that_the_loop_has_not_heard_of_yet_has_fenced_the_children(schedules: int) -> None:
+    async def story() -> None:
+        runs: list[Run] = []
+
+        async def engine(run: Run) -> None:
+            runs.append(run)
+            if run.session.count("/") < 2:
+                await run.child("deeper")
+            await asyncio.sleep(1000)
+
+        async with runtime(engine) as r:
+            session = r.session("s")
+            await session.send("go")
+            while len(runs) < 3:
+                await asyncio.sleep(0.001)
+            future = session.stop_soon()  # as from another thread: the loop does the rest later
+            for run in runs:
+                assert not run.current
+                with pytest.raises(Superseded):
+                    run.steering()
+                speaking = run.emit("still here")
+                speaking.send(None)  # its first step; the loop has not turned
+                speaking.close()
+            await a_while()
+
+            assert future.result(0).quiet
+            assert future.result(0).dropped == 3
+
+    explore(story, max(schedules // 5, 100))
+
+
 @pytest.mark.scenario("C2", part="library")
 def test_a_child_started_by_a_tool_that_was_mid_call_dies_too(schedules: int) -> None:
     async def story() -> None:

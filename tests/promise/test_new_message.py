@@ -273,3 +273,27 @@ async def test_whoever_asked_for_a_run_may_stop_it() -> None:
 
         assert receipt
         assert await ticket.outcome() == Outcome.STOPPED
+
+
+@pytest.mark.scenario("T15")
+def test_nobody_can_take_from_a_person_the_stop_of_their_own_run(schedules: int) -> None:
+    async def story() -> None:
+        async def work(run: Run) -> None:
+            if run.message.by == "cai":
+                await talk(run)
+
+        async with runtime(OneAtATime(work), stoppers=()) as r:
+            session = r.session("s")
+            mine = await session.send("go", by="cai")
+            await mine.started()
+            theirs = await session.send("me too", by="bob", on_message="queue")
+            steer = await session.send("faster", by="bob", on_message="steer")
+            receipt = await asyncio.create_task(stop(session, by="cai"))
+
+            assert receipt.runs == (mine.run,)
+            assert receipt.messages == ()
+            assert await mine.outcome() == Outcome.STOPPED
+            assert await theirs.outcome() == await steer.outcome() == Outcome.COMPLETED
+            await check_log(session)
+
+    explore(story, max(schedules // 2, 100))

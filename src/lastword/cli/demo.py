@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from lastword.core.receipt import Receipt
 from lastword.errors import Superseded
 from lastword.runtime.feed import FeedEvent
+from lastword.runtime.ledger import Call
 from lastword.runtime.run import Run
 from lastword.runtime.runtime import Runtime
 
@@ -39,9 +40,16 @@ def print_copy(text: str) -> int:
     return len(text)
 
 
+async def send_mail(text: str) -> int:
+    """A tool that is to be called at the end, and that the stop comes before."""
+    await asyncio.sleep(_PACE)
+    return len(text)
+
+
 async def agent(run: Run) -> None:
     """Answers at a human pace. When it is cancelled, it takes no notice."""
     topic = "wind" if "wind" in run.message.text else "sea"
+    mail = run.intend(send_mail, topic)
     async with run.typing(every=_PACE * 4):
         try:
             await run.progress(f"look_up({topic})")
@@ -54,17 +62,17 @@ async def agent(run: Run) -> None:
         except asyncio.CancelledError:
             pass  # the worst an agent can do about it
         finally:
-            await _go_on_anyway(run, topic)
+            await _go_on_anyway(run, mail)
 
 
-async def _go_on_anyway(run: Run, topic: str) -> None:
+async def _go_on_anyway(run: Run, mail: Call[int]) -> None:
     for _ in range(_TRIES):
         await run.emit("And another thing. ")
         await asyncio.sleep(_PACE)
     try:
-        await run.call(look_up, topic)
+        await mail()
     except Superseded:
-        await run.emit("They will not even let me look it up. ")
+        await run.emit("They will not even let me send it. ")
 
 
 class Screen:

@@ -82,6 +82,16 @@ class Turn:
 
     run: RunId
     messages: tuple[Message, ...]
+    also: tuple[RunId, ...] = ()  # the runs of those that joined; they name this one now
+
+    @property
+    def by(self) -> str:
+        """Whose it is: who began it."""
+        return self.messages[0].by
+
+    def named(self, run: RunId) -> bool:
+        """Whether a run's id means this turn."""
+        return run == self.run or run in self.also
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,10 @@ def turns(queue: Queue) -> Turns:
 
 def merged(several: Turns) -> Turn:
     """One turn for all the messages of several, under the first one's run."""
-    return Turn(several[0].run, tuple(m for turn in several for m in turn.messages))
+    first, *others = several
+    joined = tuple(run for turn in others for run in (turn.run, *turn.also))
+    messages = tuple(m for turn in several for m in turn.messages)
+    return Turn(first.run, messages, first.also + joined)
 
 
 def find(among: Turns, id: MessageId) -> Turn | None:

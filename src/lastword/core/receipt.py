@@ -126,7 +126,8 @@ class Receipt:
 
     def __str__(self) -> str:
         if not self:
-            return f"Nothing was running in {self.session}."
+            left = f" Still ending: {', '.join(map(str, self.unconfirmed))}."
+            return f"Nothing was running in {self.session}.{left if self.unconfirmed else ''}"
         runs = _count(len(self.runs), "run") + " ended" if self.runs else "nothing had started"
         when = f"quiet after {self.took * 1000:.0f} ms" if self.quiet else "not all quiet yet"
         return "\n  ".join(

@@ -15,8 +15,9 @@ The table. What a message does, by policy:
     steer        starts                       the active run takes it, or it is the next turn
     refuse       starts                       refused
 
-Only a person who may stop what is there takes over; anyone else's takeover joins the queue.
-After a person's stop, what is not a person's (a timer's, a child's) waits until a person speaks.
+Only a person who may stop the active run takes over; anyone else's takeover joins the queue. A
+stop ends whatever of it all is the caller's to stop. After a person's stop, what was kept and what
+is not a person's (a timer's, a child's) waits until a person speaks: their words come first.
 A turn starts when all its messages are stored. Every way for a turn to end leads to `_handoff`.
 
 Orders are returned in the order in which they are to be carried out. Every field is an immutable
@@ -26,6 +27,7 @@ value, and a move that cannot be made raises before any field is touched.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import takewhile
 from typing import TypeAlias, assert_never
 
 from lastword.core.events import (
@@ -85,6 +87,7 @@ class SessionMachine:
         self.steering: tuple[Turn, ...] = ()
         self.waiting: Queue = ()
         self.hushed = False  # a person's stop was the last word so far
+        self.speaking: frozenset[MessageId] = frozenset()  # lift the hush, once they are stored
         self.storing: frozenset[MessageId] = frozenset()
         self.dying: frozenset[RunId] = frozenset()  # cancelled, not yet reported as ended
 
@@ -134,12 +137,14 @@ class SessionMachine:
             return [Refuse(event.message, "full")]
 
         self.storing |= {event.message.id}
+        if event.message.origin == "person" and self.hushed:
+            self.speaking |= {event.message.id}
         if waits:
             return self._wait(event, turn, policy)
         takes_over = policy in {"takeover", "rollback"} and self.busy
-        ended = self._supersede(rollback=policy == "rollback") if takes_over else []
-        if event.message.origin == "person":
-            self._release()
+        ended = (
+            self._supersede(event.message.by, rollback=policy == "rollback") if takes_over else []
+        )
         return [*ended, Accept(event.message, turn.run, "starting"), *self._occupy(turn)]
 
     def _must_be_new(self, turn: Turn) -> None:
@@ -147,16 +152,15 @@ class SessionMachine:
         here = (*self._active(), *self.steering, *turns(self.waiting))
         if message.id in self.storing or find(here, message.id):
             raise ImpossibleMove(f"message {message.id} was accepted before and has not ended")
-        if turn.run in self.dying or any(t.run == turn.run for t in here):
+        if turn.run in self.dying or any(t.named(turn.run) for t in here):
             raise ImpossibleMove(f"run {turn.run} exists already")
 
     def _policy(self, event: Accepted) -> Policy:
         policy = event.on_message or self.settings.on_message
         if policy not in {"takeover", "rollback"}:
             return policy
-        ended = (*self._active(), *self.steering, *self._dropped_by_takeover())
-        person = event.message.origin == "person"
-        return policy if person and self._may_stop(event.message.by, ended) else "queue"
+        theirs = len(self._stoppable(event.message.by, self._active())) == len(self._active())
+        return policy if theirs and event.message.origin == "person" else "queue"
 
     def _waits(self, policy: Policy, message: Message) -> bool:
         if self.hushed and message.origin != "person":
@@ -167,8 +171,7 @@ class SessionMachine:
             case "steer":
                 return self.active is not None
             case "queue" | "collect":
-                # what a stop left waiting was said first, and a person's word lets it go on
-                return self.active is not None or bool(self.waiting)
+                return self.busy
             case _:
                 assert_never(policy)
 
@@ -177,8 +180,6 @@ class SessionMachine:
 
     def _wait(self, event: Accepted, turn: Turn, policy: Policy) -> Orders:
         held = self.hushed and event.message.origin != "person"
-        if event.message.origin == "person":
-            self._release()
         if held or policy not in {"steer", "collect"}:
             self.waiting += (Waiting(turn, held=held),)
             return [Accept(event.message, turn.run, "queued"), *self._handoff()]
@@ -194,11 +195,14 @@ class SessionMachine:
     def _stored(self, message: MessageId) -> Orders:
         self._must_be_storing(message)
         self.storing -= {message}
-        return self._ready()
+        if message in self.speaking:
+            self._release()
+        return [*self._ready(), *self._handoff()]
 
     def _store_failed(self, message: MessageId) -> Orders:
         self._must_be_storing(message)
         self.storing -= {message}
+        self.speaking -= {message}
         self.steering = without(self.steering, message)
         self.waiting = queue_without(self.waiting, message)
         if self.active and not self.started:
@@ -216,10 +220,10 @@ class SessionMachine:
     def _take_steering(self, run: RunId) -> Orders:
         if self.active is None or self.active.run != run or not self.started:
             raise ImpossibleMove(f"run {run} is not active, so it has no steering to take")
-        taken = tuple(t for t in self.steering if not self.storing & ids(t))
+        taken = tuple(takewhile(lambda turn: not self.storing & ids(turn), self.steering))
         if not taken:
             return []
-        self.steering = tuple(t for t in self.steering if t not in taken)
+        self.steering = self.steering[len(taken) :]
         self.active = merged((self.active, *taken))
         return [Join(run, merged(taken).messages)]
 
@@ -275,61 +279,67 @@ class SessionMachine:
 
     def _stop(self, reason: Reason, by: str | None) -> Orders:
         keep = self.settings.queue_on_stop == "keep" and reason is Reason.STOPPED
-        dropped = () if keep else turns(self.waiting)
-        if not self.busy and not dropped:
+        if not self.busy and (keep or not self.waiting):
             return []  # an idle stop must not touch the next message
-        self._must_be_allowed(by, (*self._active(), *self.steering, *dropped))
-        orders = self._cancel(reason, dropped)
-        self.waiting = tuple(Waiting(w.turn, held=True) for w in self.waiting)
-        self.hushed = self.hushed or reason is Reason.STOPPED
-        return [*orders, *(Pause(w.turn) for w in self.waiting)]
+        theirs = self._must_be_allowed(by, (*self._active(), *self.steering, *turns(self.waiting)))
+        kept = tuple(w.turn for w in self.waiting if keep and w.turn in theirs)
+        orders = self._cancel(reason, tuple(turn for turn in theirs if turn not in kept))
+        self.waiting = tuple(
+            Waiting(w.turn, held=True) if w.turn in kept else w for w in self.waiting
+        )
+        return [*orders, *(Pause(turn) for turn in kept), *self._handoff()]
 
     def _stop_run(self, reason: Reason, run: RunId, by: str | None) -> Orders:
-        if self.active and self.active.run == run:
-            self._must_be_allowed(by, (self.active, *self.steering))
-            self.hushed = self.hushed or reason is Reason.STOPPED
-            return [*self._cancel(reason), *self._handoff()]
+        if self.active and self.active.named(run):
+            self._must_be_allowed(by, (self.active,))
+            ended = (self.active, *self._stoppable(by, self.steering))
+            return [*self._cancel(reason, ended), *self._handoff()]
         for turn in (*self.steering, *turns(self.waiting)):
-            if turn.run == run:
+            if turn.named(run):
                 self._must_be_allowed(by, (turn,))
                 self.steering = tuple(t for t in self.steering if t is not turn)
                 self.waiting = tuple(w for w in self.waiting if w.turn is not turn)
                 return [End(turn, Outcome.WITHDRAWN, started=False), *self._handoff()]
         raise StaleRun(run, self.active.run if self.active else None)
 
-    def _dropped_by_takeover(self) -> Turns:
-        if self.settings.queue_on_stop == "keep":
-            return ()
-        return tuple(w.turn for w in self.waiting if not w.held)
-
-    def _supersede(self, *, rollback: bool) -> Orders:
-        orders = self._cancel(Reason.SUPERSEDED, self._dropped_by_takeover(), rollback=rollback)
+    def _supersede(self, by: str, *, rollback: bool) -> Orders:
+        follow = self.settings.queue_on_stop == "keep"
+        queue = tuple(w.turn for w in self.waiting if not (w.held or follow))
+        ended = (*self._active(), *self._stoppable(by, (*self.steering, *queue)))
+        orders = self._cancel(Reason.SUPERSEDED, ended, rollback=rollback)
         self.waiting = tuple(replace(w, due=None) for w in self.waiting)  # it follows at once
         return orders
 
-    def _cancel(self, reason: Reason, dropped: Turns = (), *, rollback: bool = False) -> Orders:
-        """End what holds the session, what was to steer it, and what of the queue is dropped."""
+    def _cancel(self, reason: Reason, ended: Turns, *, rollback: bool = False) -> Orders:
+        """End these turns. If one held the session, or none did, the generation moves."""
         orders: Orders = []
-        if self.active:
-            if self.started:
-                self.dying |= {self.active.run}
-                orders.append(Cancel(self.active.run, reason))
-            orders.append(End(self.active, reason.outcome, self.started, rollback))
-        orders += [End(turn, reason.outcome, started=False) for turn in (*self.steering, *dropped)]
-        self.steering = ()
-        self.waiting = tuple(w for w in self.waiting if w.turn not in dropped)
-        self._vacate()
+        if self.active in ended and self.started:
+            self.dying |= {self.active.run}
+            orders.append(Cancel(self.active.run, reason))
+        for turn in ended:
+            active = turn is self.active
+            orders.append(End(turn, reason.outcome, active and self.started, rollback and active))
+        self.steering = tuple(turn for turn in self.steering if turn not in ended)
+        self.waiting = tuple(w for w in self.waiting if w.turn not in ended)
+        if self.active is None or self.active in ended:
+            self._vacate()
+            self._steering_is_next()
+            if reason is Reason.STOPPED:
+                self.hushed, self.speaking = True, frozenset()
         return orders
 
-    def _may_stop(self, by: str | None, ended: Turns) -> bool:
+    def _stoppable(self, by: str | None, among: Turns) -> Turns:
+        """Those that somebody may stop: all, or, without that right, their own."""
         allowed = self.settings.stoppers
-        mine = all(message.by == by for turn in ended for message in turn.messages)
-        return by is None or allowed is None or by in allowed or mine
+        everything = by is None or allowed is None or by in allowed
+        return tuple(turn for turn in among if everything or turn.by == by)
 
-    def _must_be_allowed(self, by: str | None, ended: Turns) -> None:
-        if not self._may_stop(by, ended):
-            runs = ", ".join(turn.run for turn in ended)
+    def _must_be_allowed(self, by: str | None, asked: Turns) -> Turns:
+        theirs = self._stoppable(by, asked)
+        if not theirs:
+            runs = ", ".join(turn.run for turn in asked)
             raise NotAllowed(f"{by!r} has no right to stop {runs}, so nothing was touched")
+        return theirs
 
     # the queue
 
@@ -367,7 +377,7 @@ class SessionMachine:
         return self._handoff()
 
     def _release(self) -> None:
-        self.hushed = False
+        self.hushed, self.speaking = False, frozenset()
         self.waiting = tuple(replace(w, held=False) for w in self.waiting)
 
     def _clock(self, at: float) -> Orders:

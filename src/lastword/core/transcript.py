@@ -117,7 +117,7 @@ def _turns(entries: Iterable[Entry]) -> list[_Turn]:  # noqa: C901 - one match, 
                 turns[run].items.append(entry)
             case Result(run, call):
                 turns[run].results.setdefault(call, entry)  # one result, whatever comes late
-            case Finished(run, Outcome.SUPERSEDED, messages, started=False):
+            case Finished(run, Outcome.SUPERSEDED, messages, started=False, rollback=False):
                 turns.setdefault(run, _Turn()).items += [said[m] for m in messages if m in said]
             case Finished(run) if run in turns:
                 turns[run].finished = entry

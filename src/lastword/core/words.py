@@ -51,5 +51,6 @@ def _without_politeness(words: str) -> str:
 def _bare(text: str) -> str:
     """The words alone: one case, one form, no punctuation at the edges."""
     plain = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
+    plain = plain.replace("\ufe0f", "")  # the mark that makes a sign an emoji
     edges = "".join(c for c in plain if unicodedata.category(c)[0] in "PSZC" and c != "/")
     return " ".join(plain.strip(edges).split())

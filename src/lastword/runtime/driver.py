@@ -25,21 +25,22 @@ from lastword.core.events import (
     Event,
     SteeringTaken,
     StopAsked,
+    StoreFailed,
 )
 from lastword.core.model import Generation, Message, MessageId, Outcome, Reason, RunId, SessionId
 from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
 from lastword.core.session import SessionMachine
 from lastword.core.transcript import Began, Finished, Said, Text, build
-from lastword.errors import ImpossibleMove, StoreError
+from lastword.errors import ImpossibleMove
 from lastword.runtime.children import Child
 from lastword.runtime.feed import Feed, FeedEvent, Kind
-from lastword.runtime.fence import call, is_async, name_of
+from lastword.runtime.fence import Fence
 from lastword.runtime.going import Going
-from lastword.runtime.hold import Effect, Hold
-from lastword.runtime.journal import Journal
+from lastword.runtime.hold import Hold
+from lastword.runtime.journal import Journal, ask
 from lastword.runtime.ledger import Ledger
-from lastword.runtime.run import Engine, Run, Sink, running
+from lastword.runtime.run import Engine, Run, running
 from lastword.runtime.shared import Shared
 from lastword.runtime.stop import Settlement
 from lastword.runtime.tasks import Tasks
@@ -70,6 +71,7 @@ class Driver:
         engine: Engine,
         *,
         above: SessionId | None = None,  # the session of the run that started it as a child
+        root: SessionId | None = None,  # the person's session, over however many children
         parent: Going | None = None,  # that run, if its end is to be the child's end
     ) -> None:
         self.id = id
@@ -77,16 +79,19 @@ class Driver:
         self.engine = engine
         self.threads = shared.threads
         self.above = above
-        self.sink = None if above else shared.sink  # what a child says, its parent passes on
+        self.root = root or id
         self.lock = parent.hold.lock if parent else threading.Lock()
         self.loop = asyncio.get_running_loop()
         self.machine = SessionMachine(shared.settings)
         self.feed = Feed(id, self.loop, keep=shared.feed_limit)
-        self.journal = Journal(id, shared.store, self.machine, above)
-        self.tasks = Tasks()
-        self.tickets: dict[MessageId, Ticket] = {}
+        self.journal = Journal(id, shared.store, self.machine, self._refuse, above)
+        self.duties = Tasks()  # what has to be done to the end: storing, committing
+        self.settling = Tasks()
+        self.tickets: dict[MessageId, list[Ticket]] = {}
+        self.storing: dict[MessageId, asyncio.Task[None]] = {}
         self.settlements: list[Settlement] = []
         self._parent = parent
+        self._runs = Tasks()
         self._todo: deque[Step] = deque()
         self._going: dict[RunId, Going] = {}
         self._timers: dict[asyncio.TimerHandle, None] = {}
@@ -121,7 +126,7 @@ class Driver:
             if step.settlement:
                 step.settlement.begin()
             if self.journal.behind:
-                self.tasks.start(self._commit(told), name=f"commit {self.id}")
+                self._commit(told)
 
     def _carry_out(self, order: Order, step: Step, told: Told) -> None:  # noqa: C901, PLR0912 - one match
         match order:
@@ -151,14 +156,14 @@ class Driver:
             case _:
                 assert_never(order)
 
-    async def _commit(self, told: Told) -> None:
-        try:
-            await self.journal.commit()
-        except StoreError as error:
-            log.error("not durable session=%s error=%s", self.id, error)  # noqa: TRY400 - says it all
-        finally:
-            for ticket, outcome, why in told:
-                ticket.tell_outcome(outcome, why)
+    def _commit(self, told: Told) -> None:
+        self.journal.commit().add_done_callback(partial(self._committed, told))
+
+    def _committed(self, told: Told, committing: asyncio.Future[None]) -> None:
+        if not committing.cancelled() and (error := committing.exception()):
+            log.error("not durable session=%s error=%s", self.id, error)
+        for ticket, outcome, why in told:
+            ticket.tell_outcome(outcome, why)
 
     def publish(
         self, kind: Kind, run: RunId | None = None, text: str = "", data: object = None
@@ -171,18 +176,23 @@ class Driver:
 
     def _accept(self, order: Accept, step: Step) -> None:
         message = order.message
-        self.journal.add(Said(message, order.run))
+        self.journal.add_message(Said(message, order.run))
         self.publish("accepted", order.run, message.text, message)
-        ticket = self.tickets[message.id]
+        [ticket] = self.tickets[message.id]
         ticket.run, ticket.placed = order.run, order.placement
         if step.settlement:
             ticket.tell_takeover(step.settlement.answer)
         log.info("accepted session=%s run=%s as=%s", self.id, order.run, order.placement)
 
+    def _refuse(self, message: MessageId) -> None:
+        self.tell(StoreFailed(message))
+        for ticket in self.tickets.pop(message, []):
+            ticket.tell_outcome(Outcome.REFUSED)
+
     def _wake_at(self, at: float) -> None:
         def wake() -> None:
             del self._timers[timer]
-            self.tell(ClockReached(self.loop.time()))
+            self.tell(ClockReached(max(at, self.loop.time())))  # a coarse clock wakes early
 
         timer = self.loop.call_at(at, wake)
         self._timers[timer] = None
@@ -194,25 +204,29 @@ class Driver:
         above = self._parent.hold if self._parent else None
         hold = Hold(self.machine, self.lock, self.feed, run, order.generation, above)
         ledger = Ledger(hold, self.journal, self.shared.threads, self.shared.before_tool)
-        going = self._going[run] = Going(order.turn, hold, ledger, self._parent)
+        going = self._going[run] = Going(order.turn, hold, ledger, self._parent, self._sink)
         if self.shared.watchdog:
             self.shared.watchdog.run_started()
-        # a task of the session's, so that closing it cancels; `going` is who ends it before
-        going.main = self.tasks.start(self._drive(going), name=f"run {run}")
+        going.main = self._runs.start(self._drive(going), name=f"run {run}")
         going.main.add_done_callback(partial(self._main_done, going))
         log.info("started session=%s run=%s generation=%d", self.id, run, order.generation)
+
+    def _sink(self, hold: Hold, deliveries: Tasks) -> Fence | None:
+        if self.above or self.shared.sink is None:
+            return None  # what a child says, its parent passes on
+        return Fence(hold, deliveries, self.threads, self.shared.sink)
 
     def _began(self, run: RunId, generation: Generation, messages: Iterable[Message]) -> None:
         ids = tuple(message.id for message in messages)
         self.journal.add(*self._going[run].hold.take_shown(), Began(run, generation, ids))
         self.publish("started", run, data=ids)
-        for ticket in filter(None, map(self.tickets.get, ids)):
+        for ticket in [ticket for id_ in ids for ticket in self.tickets.get(id_, [])]:
             ticket.tell_started(run)
 
     async def _drive(self, going: Going) -> None:
         running.set(going)
-        await self.journal.commit()
-        history = build(await self.shared.store.entries(self.id), self.shared.partial)
+        await self.journal.committed()
+        history = build(await ask(self.shared.store.entries(self.id)), self.shared.partial)
         run = Run(self, going, history)
         if not going.hold.current:
             return
@@ -261,8 +275,10 @@ class Driver:
             step.settlement.runs.append(turn.run)
         elif step.settlement:
             step.settlement.messages += [MessageReport(m, "dropped") for m in turn.messages]
-        tickets = [self.tickets.pop(message, None) for message in ids]
-        told += [(ticket, outcome, error) for ticket in tickets if ticket]
+        tickets = [ticket for id_ in ids for ticket in self.tickets.pop(id_, [])]
+        told += [(ticket, outcome, error) for ticket in tickets]
+        if step.settlement:
+            step.settlement.told = told
 
     def _close(self, going: Going) -> str:
         """A run has lost the session: its calls are settled, its typing mark is taken down."""
@@ -275,14 +291,9 @@ class Driver:
         if hold.typing:
             hold.typing = False
             event = self.publish("typing", run, data=False)
-            if self.sink is not None:
-                work = self._deliver(self.sink, event, hold)
-                going.deliveries.start(work, name=name_of(self.sink))
+            if going.sink:
+                going.sink.last_word(event)
         return going.error
-
-    async def _deliver(self, sink: Sink, event: FeedEvent, hold: Hold) -> None:
-        effect = Effect("delivery", name_of(sink))
-        await call(lambda: sink(event), effect, hold, None if is_async(sink) else self.threads)
 
     # what a run asks for
 
@@ -298,7 +309,9 @@ class Driver:
     async def start_child(
         self, going: Going, text: str, *, engine: Engine | None, keep: bool
     ) -> Child:
-        going.hold.must_hold("start of a child run")
+        if not going.hold.current:
+            await asyncio.sleep(0)  # a loop of refused starts must not stall the event loop
+            going.hold.must_hold("start of a child run")
         return await self.shared.start_child(self.id, going, text, engine, keep)
 
     # a stop
@@ -311,16 +324,18 @@ class Driver:
             fenced_at=self.shared.clock() - (self.loop.time() - step.at),
             at=step.at,
             deadline=self.shared.deadline,
-            earlier=list(self.settlements),
+            previous=self.settlements[-1] if self.settlements else None,
             silent=silent,
         )
         self.settlements.append(settlement)
         return settlement
 
-    def answered(self, receipt: Receipt) -> None:
+    def answered(self, settlement: Settlement, receipt: Receipt) -> None:
         """A settlement has its receipt."""
+        for ticket, outcome, why in settlement.told:
+            ticket.tell_outcome(outcome, why)  # also if the store has not answered
         self.journal.add(replace(receipt, later=None))
-        self.tasks.start(self._commit([]), name=f"commit {self.id}")
+        self._commit([])
         self.publish("stopped", text=str(receipt), data=replace(receipt, later=None))
         log.info(
             "stopped session=%s generation=%d runs=%d dropped=%d ms=%d",
@@ -332,7 +347,7 @@ class Driver:
         """A settlement is over."""
         self.settlements.remove(settlement)
         self._dropped += receipt.dropped
-        if not settlement.answer.result().quiet:
+        if receipt.quiet and not settlement.answer.result().quiet:
             self.publish("settled", text=str(receipt), data=replace(receipt, later=None))
 
     # as a child's session, for its parent
@@ -358,16 +373,22 @@ class Driver:
 
     async def text_of(self, run: RunId) -> str:
         """What a run said."""
-        await self.journal.commit()
-        entries = await self.shared.store.entries(self.id)
+        await self.journal.committed()
+        entries = await ask(self.shared.store.entries(self.id))
         return "".join(e.text for e in entries if isinstance(e, Text) and e.run == run)
 
     def close(self) -> None:
-        """Nothing more will be asked of it."""
+        """Take nothing more, and tell watchers so. What is still dying is seen off all the same."""
         for timer in self._timers:
             timer.cancel()
         self.feed.close()
-        self.tasks.cancel()
+        self.journal.close()
+
+    def abandon(self) -> None:
+        """The runtime ends: nothing of this will be waited for any longer."""
+        for tasks in (self._runs, self.settling, self.duties):
+            tasks.cancel()
+        self.journal.abandon()
 
 
 def _ends_something(step: Step) -> bool:

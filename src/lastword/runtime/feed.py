@@ -87,9 +87,11 @@ class Feed:
         self._closed = True
         self._wake()
 
-    async def follow(self, after: int | None = None) -> AsyncIterator[FeedEvent]:
-        """Everything after a number, then whatever comes. None: only what comes."""
-        number = self.last if after is None else after
+    def follow(self, after: int | None = None) -> AsyncIterator[FeedEvent]:
+        """Everything after a number, then whatever comes. None: only what comes from here on."""
+        return self._follow(self.last if after is None else after)
+
+    async def _follow(self, number: int) -> AsyncIterator[FeedEvent]:
         while True:
             while number < self.last:
                 yield self._at(number + 1)

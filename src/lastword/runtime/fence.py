@@ -10,12 +10,12 @@ import asyncio
 import contextvars
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
 from lastword.errors import Superseded
-from lastword.runtime.feed import Kind
+from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
@@ -25,8 +25,9 @@ log = logging.getLogger("lastword")
 
 def is_async(function: Callable[..., object]) -> bool:
     """Whether calling it gives a coroutine; what is not runs in a thread."""
-    call = getattr(function, "__call__", None)  # noqa: B004 - an object's own `async def __call__`
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+    inner = inspect.unwrap(function)
+    call = getattr(inner, "__call__", None)  # noqa: B004 - an object's own `async def __call__`
+    return inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(call)
 
 
 def name_of(function: Callable[..., object]) -> str:
@@ -78,32 +79,51 @@ class Fence:
 
         An event goes into the feed and to the sink, or to neither; without, the arguments go.
         """
+        delivery = None
         try:
             await self._turn.acquire()
+            try:
+                await self._rest()
+                if self._hold.current:
+                    delivery = self._start(self._deliver(args, kwargs or {}, event))
+            finally:
+                if delivery is None:
+                    self._turn.release()
         except asyncio.CancelledError:
             self._hold.drop()
             raise
-        try:
-            await self._rest()
-            if not self._hold.current:
-                self._hold.drop()
-                await asyncio.sleep(0)  # a loop of refused sends must not stall the event loop
-                return
-            delivery = self._deliveries.start(
-                self._deliver(args, kwargs or {}, event), name=name_of(self._sink)
-            )
+        if delivery is not None:
             await asyncio.shield(delivery)
-        finally:
-            self._turn.release()
+            return
+        self._hold.drop()
+        await asyncio.sleep(0)  # a loop of refused sends must not stall the event loop
+
+    def last_word(self, event: FeedEvent) -> None:
+        """Deliver what the session itself says in the run's place, after what is under way."""
+
+        async def deliver() -> None:
+            effect = Effect("delivery", name_of(self._sink))
+
+            def leave() -> object:
+                self._hold.begin_last_word(effect)
+                return self._sink(event)
+
+            async with self._turn:
+                await call(leave, effect, self._hold, self._threads if self._in_thread else None)
+
+        self._deliveries.start(deliver(), name=name_of(self._sink))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        # the turn is the delivery's, not the waiter's: whoever gives up waiting must not let
+        # the next one overtake it
+        delivery = self._deliveries.start(work, name=name_of(self._sink))
+        delivery.add_done_callback(lambda _: self._turn.release())
+        return delivery
 
     async def _rest(self) -> None:
         now = asyncio.get_running_loop().time
         if self._pace and (wait := self._last + self._pace - now()) > 0:
-            try:
-                await asyncio.sleep(wait)
-            except asyncio.CancelledError:
-                self._hold.drop()
-                raise
+            await asyncio.sleep(wait)
         self._last = now()
 
     async def _deliver(
@@ -139,22 +159,19 @@ async def call(
     context = contextvars.copy_context()
     loop = asyncio.get_running_loop()
     work = partial(_in_thread, begin, effect, hold)
-    result = await loop.run_in_executor(threads, lambda: context.run(work))
-    if not inspect.isawaitable(result):
-        return result
-    try:
-        return await result
-    finally:
-        hold.finish(effect)
+    return await loop.run_in_executor(threads, lambda: context.run(work))
 
 
 def _in_thread(begin: Callable[[], object], effect: Effect, hold: Hold) -> object:
     # ended here and not by whoever waits: the waiting can be cancelled, the thread cannot
-    done = True
     try:
         result = begin()
-        done = not inspect.isawaitable(result)
+        if inspect.isawaitable(result):
+            if inspect.iscoroutine(result):
+                result.close()  # what it would do was not checked, so it is not done
+            raise TypeError(
+                f"{effect.name} is not async, but gave something to await; make it `async def`"
+            )
         return result
     finally:
-        if done:
-            hold.finish(effect)
+        hold.finish(effect)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from lastword.core.model import Turn
 from lastword.core.receipt import Unconfirmed
 from lastword.runtime.children import Child
+from lastword.runtime.fence import Fence
 from lastword.runtime.hold import Hold
 from lastword.runtime.ledger import Ledger
 from lastword.runtime.tasks import Tasks
@@ -16,14 +18,22 @@ from lastword.runtime.tasks import Tasks
 class Going:
     """Everything that has to be gone before a run is."""
 
-    def __init__(self, turn: Turn, hold: Hold, ledger: Ledger, parent: Going | None) -> None:
+    def __init__(
+        self,
+        turn: Turn,
+        hold: Hold,
+        ledger: Ledger,
+        parent: Going | None,
+        make_sink: Callable[[Hold, Tasks], Fence | None],
+    ) -> None:
         self.turn = turn
         self.hold = hold
         self.ledger = ledger
         self.parent = parent
         self.main: asyncio.Task[None] | None = None
-        self.helpers = Tasks()
+        self.helpers = Tasks(loud=True)
         self.deliveries = Tasks()
+        self.sink = make_sink(hold, self.deliveries)
         self.children: list[Child] = []
         self.error = ""
 
@@ -60,8 +70,10 @@ class Going:
     @property
     def unconfirmed(self) -> list[Unconfirmed]:
         """What of it has not ended, by name."""
-        left = [Unconfirmed(effect.kind, effect.name) for effect in self.hold.under_way]
-        left += [Unconfirmed("delivery", task.get_name()) for task in self.deliveries.living]
+        left = [Unconfirmed("tool", e.name) for e in self.hold.under_way if e.kind == "tool"]
+        sinks = [e.name for e in self.hold.under_way if e.kind == "delivery"]
+        sinks += [task.get_name() for task in self.deliveries.living]
+        left += [Unconfirmed("delivery", name) for name in dict.fromkeys(sinks)]
         if self.main and not self.main.done():
             left.append(Unconfirmed("run", self.hold.run))
         left += [Unconfirmed("task", task.get_name()) for task in self.helpers.living]

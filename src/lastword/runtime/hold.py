@@ -90,13 +90,19 @@ class Hold:
     def begin(self, effect: Effect, event: tuple[Kind, str, object] | None = None) -> bool:
         """Count an effect as under way, its event in the feed; False once the hold is gone."""
         with self.lock:
-            if effect.void or not self.current:
+            if effect.begun or effect.void or not self.current:
                 return False
             if event is not None:
                 effect.event = self._let_through(*event)
             effect.begun = True
             self._under_way[effect] = None
             return True
+
+    def begin_last_word(self, effect: Effect) -> None:
+        """Count as under way what the session itself says in the run's place."""
+        with self.lock:
+            effect.begun = True
+            self._under_way[effect] = None
 
     def give_up(self, effect: Effect) -> bool:
         """See to it that an effect never begins; False if it has."""

@@ -3,43 +3,61 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+import re
 
-from lastword.core.events import Accepted, Stored, StoreFailed
-from lastword.core.model import Attachment, Message, MessageId, Origin, Policy, RunId
+from lastword.core.events import Accepted, Stored
+from lastword.core.model import Attachment, Message, MessageId, Origin, Outcome, Policy, RunId
 from lastword.core.orders import Refuse
 from lastword.errors import Busy, QueueFull, StoreError, Undurable
-from lastword.runtime.driver import Driver
+from lastword.runtime.driver import Driver, Step
+from lastword.runtime.journal import ask
 from lastword.runtime.ticket import Ticket
+
+_OURS = re.compile(r"m\d+")  # what a message is called if its sender does not say
 
 
 async def load(driver: Driver) -> None:
     """Learn from the store where the session stands."""
-    try:
-        stored = await driver.shared.store.load(driver.id)
-    except StoreError:
-        raise
-    except Exception as error:
-        raise StoreError(f"the store failed: {error!r}") from error
+    stored = await ask(driver.shared.store.load(driver.id))
     if stored:
         driver.machine.generation = stored.generation
         driver.journal.serial = stored.serial
 
 
+def check_id(id: str | None) -> MessageId | None:
+    """A sender's own id for a message."""
+    if id is None:
+        return None
+    if not id or _OURS.fullmatch(id):
+        raise ValueError(f"a message's id must not be empty, nor like m1, m2, …; it is {id!r}")
+    return MessageId(id)
+
+
 async def known(driver: Driver, id: MessageId) -> Ticket | None:
     """The ticket of a message that was accepted before: the same request is the same message."""
-    if id in driver.tickets:
-        return driver.tickets[id]
-    stored = await driver.shared.store.message(driver.id, id)
-    if id in driver.tickets:  # it came while we looked
-        return driver.tickets[id]
+    stored = None
+    if id not in driver.tickets:
+        await driver.journal.committed()  # its outcome may be on its way to the store
+        stored = await ask(driver.shared.store.message(driver.id, id))
+    if tickets := driver.tickets.get(id):  # also if it came while we looked
+        if tickets[0].closed:
+            tickets.insert(0, _another(tickets[0]))
+        ticket = tickets[0]
+        if storing := driver.storing.get(id):
+            await asyncio.shield(storing)  # no acknowledgement before it is durable
+        return ticket
     if stored is None:
         return None
-    ticket = Ticket(stored.message, stored.run, lambda: None)
+    ticket = Ticket(stored.message, stored.run)
     ticket.tell_started(stored.run)
-    if stored.outcome:
-        ticket.tell_outcome(stored.outcome)
+    ticket.tell_outcome(stored.outcome or Outcome.LOST)  # else whoever had it has died with it
     return ticket
+
+
+def _another(ticket: Ticket) -> Ticket:
+    again = Ticket(ticket.message, ticket.run)
+    again.placed = ticket.placed
+    return again
 
 
 def accept(
@@ -51,31 +69,34 @@ def accept(
     origin: Origin = "person",
     attachments: tuple[Attachment, ...] = (),
     on_message: Policy | None = None,
-) -> tuple[Ticket, Awaitable[None]]:
-    """Place a message, or raise `Refused`. Not acknowledged until what is returned was awaited."""
+) -> tuple[Ticket, asyncio.Task[None]]:
+    """Place a message, or raise `Refused`. It is acknowledged when the task has ended well."""
+    if driver.journal.stuck:
+        raise Undurable(f"the store of session {driver.id} has not answered since a stop")
     driver.journal.serial += 1
     run = RunId(f"{driver.id}#{driver.journal.serial}")
     name = id or MessageId(f"m{driver.journal.serial}")
     message = Message(name, text, by, origin, attachments)
-    ticket = Ticket(message, run, lambda: driver.tickets.pop(name, None))
-    driver.tickets[name] = ticket
-    step = driver.tell(Accepted(message, run, on_message, driver.loop.time()))
-    for order in step.orders:
-        if isinstance(order, Refuse):
-            del driver.tickets[name]
-            raise _refusal(driver, order)
-    # in a task of the session's: whoever sent it may be cancelled, what was accepted goes on
-    stored = driver.tasks.start(_store(driver, name), name=f"store {name}")
-    return ticket, asyncio.shield(stored)
-
-
-async def _store(driver: Driver, id: MessageId) -> None:
+    ticket = Ticket(message, run)
+    driver.tickets[name] = [ticket]
     try:
-        await driver.journal.commit()
+        step = driver.tell(Accepted(message, run, on_message, driver.loop.time()))
+        _must_not_be_refused(driver, step)
+    except BaseException:
+        del driver.tickets[name]
+        raise
+    # a duty of the session's: whoever sent it may be cancelled, what was accepted goes on
+    commit = driver.journal.commit()  # in the same step: the one that has this message in it
+    stored = driver.duties.start(_store(driver, name, commit), name=f"store {name}")
+    driver.storing[name] = stored
+    stored.add_done_callback(lambda _: driver.storing.pop(name))
+    return ticket, stored
+
+
+async def _store(driver: Driver, id: MessageId, commit: asyncio.Future[None]) -> None:
+    try:
+        await asyncio.shield(commit)
     except StoreError as error:
-        driver.journal.forget(id)
-        driver.tickets.pop(id, None)
-        driver.tell(StoreFailed(id))
         raise Undurable(
             f"message {id} could not be stored in session {driver.id}, so it was not accepted: "
             f"{error}"
@@ -83,13 +104,16 @@ async def _store(driver: Driver, id: MessageId) -> None:
     driver.tell(Stored(id))
 
 
-def _refusal(driver: Driver, order: Refuse) -> Busy | QueueFull:
-    match order.why:
-        case "busy":
-            return Busy(f"session {driver.id} is busy and refuses messages until it is not")
-        case "full":
-            limit = driver.shared.settings.queue_limit
-            return QueueFull(
-                f"session {driver.id} has {limit} messages waiting, which is its limit; "
-                f"message {order.message.id} was not accepted"
-            )
+def _must_not_be_refused(driver: Driver, step: Step) -> None:
+    for order in step.orders:
+        match order:
+            case Refuse(_, "busy"):
+                raise Busy(f"session {driver.id} is busy and refuses messages until it is not")
+            case Refuse(message, "full"):
+                limit = driver.shared.settings.queue_limit
+                raise QueueFull(
+                    f"session {driver.id} has {limit} messages waiting, which is its limit; "
+                    f"message {message.id} was not accepted"
+                )
+            case _:
+                pass

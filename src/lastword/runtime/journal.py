@@ -2,19 +2,40 @@
 
 Entries are added in the same step as what they tell of; a commit takes all that are there, so
 several callers share one transaction, and order is kept. What a failed commit left is tried
-again with the next one, except messages: their senders are told, and they are taken out.
+again with the next one, except messages that were not acknowledged: their senders are told that
+they were not accepted, so nothing of them may be stored later.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeVar
 
 from lastword.core.model import MessageId, SessionId
 from lastword.core.session import SessionMachine
-from lastword.core.transcript import Entry, Said
+from lastword.core.transcript import Entry, Finished, Said
 from lastword.errors import StoreError
 from lastword.runtime.tasks import Tasks
 from lastword.stores.contract import Store, Write
+
+T = TypeVar("T")
+
+
+async def ask(store: Awaitable[T]) -> T:
+    """What a store answers; whatever else it raises is a `StoreError` from here on."""
+    try:
+        return await store
+    except StoreError:
+        raise
+    except asyncio.CancelledError as error:
+        here = asyncio.current_task()
+        if here and here.cancelling():
+            raise  # it is we who are being cancelled
+        raise StoreError("the store gave up") from error
+    except Exception as error:
+        raise StoreError(f"the store failed: {error!r}") from error
 
 
 class Journal:
@@ -25,56 +46,102 @@ class Journal:
         session: SessionId,
         store: Store,
         machine: SessionMachine,
+        refuse: Callable[[MessageId], None],
         parent: SessionId | None = None,
     ) -> None:
         self.serial = 0
         self._machine = machine
+        self._refuse = refuse  # called in the step in which a message was not stored
         self._parent = parent
         self._session = session
         self._store = store
         self._pending: list[Entry] = []
+        self._fresh: set[MessageId] = set()  # those whose senders wait for the next commit
         self._turn = asyncio.Lock()
         self._tasks = Tasks()
         self._next: asyncio.Task[None] | None = None  # a commit that has not begun
+        self._under_way: asyncio.Task[None] | None = None
+        self._closed = False
+        self._given_up = False
 
     def add(self, *entries: Entry) -> None:
         """To be committed next."""
-        self._pending += entries
+        if not self._closed:
+            self._pending += entries
+
+    def add_message(self, said: Said) -> None:
+        """To be committed next, or not at all: its sender waits for that one commit."""
+        self._fresh.add(said.message.id)
+        self.add(said)
 
     @property
     def behind(self) -> bool:
         """Whether something is not durable yet."""
         return bool(self._pending) or self._turn.locked()
 
-    async def commit(self) -> None:
-        """Return once everything added so far is durable. Whoever waits may give up; it goes on."""
-        if not self.behind:
-            return
-        if self._next is None:
+    def commit(self) -> asyncio.Future[None]:
+        """The commit that makes everything added so far durable. Shield it if you await it."""
+        if self._pending and self._next is None:
             self._next = self._tasks.start(self._commit(), name=f"commit {self._session}")
-        await asyncio.shield(self._next)
+        return self._next or self._under_way or _done()
+
+    async def committed(self) -> None:
+        """Return once everything added so far is durable. Whoever waits may give up; it goes on."""
+        await asyncio.shield(self.commit())
 
     async def _commit(self) -> None:
         async with self._turn:
-            self._next = None  # what is added from here on is for the next one
-            if not self._pending:
-                return
+            self._under_way, self._next = self._next, None  # what is added now is for the next
             entries, self._pending = self._pending, []
+            fresh, self._fresh = self._fresh, set()
             generation = self._machine.generation
             write = Write(self._session, generation, self.serial, tuple(entries), self._parent)
             try:
-                await self._store.commit(write)
-            except StoreError:
-                self._pending = entries + self._pending
+                await ask(self._store.commit(write))
+            except BaseException:
+                self._pending = _without(fresh, entries + self._pending)
+                for message in sorted(fresh):
+                    self._refuse(message)
                 raise
-            except Exception as error:  # a store of somebody else's; its errors are not ours
-                self._pending = entries + self._pending
-                raise StoreError(f"the store failed: {error!r}") from error
+            finally:
+                self._under_way = None
+                self._given_up = False
 
-    def forget(self, message: MessageId) -> None:
-        """Take out a message that its sender was told is not accepted."""
-        self._pending = [
-            entry
-            for entry in self._pending
-            if not (isinstance(entry, Said) and entry.message.id == message)
-        ]
+    def give_up(self) -> None:
+        """A stop cannot wait any longer for the commit under way."""
+        self._given_up = self._turn.locked()
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the store has not answered since a stop gave up on it."""
+        return self._given_up and self._turn.locked()
+
+    def abandon(self) -> None:
+        """Wait for the store no longer: the runtime ends."""
+        self._tasks.cancel()
+
+    def close(self) -> None:
+        """Take nothing more: the session is no longer this one's to write."""
+        self._closed = True
+        self._pending = []
+
+
+def _done() -> asyncio.Future[None]:
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    done.set_result(None)
+    return done
+
+
+def _without(refused: set[MessageId], entries: list[Entry]) -> list[Entry]:
+    """The entries less whatever tells of messages that were never accepted."""
+    rest: list[Entry] = []
+    for entry in entries:
+        match entry:
+            case Said(message) if message.id in refused:
+                continue
+            case Finished(messages=messages) if refused & set(messages):
+                left = tuple(message for message in messages if message not in refused)
+                rest += [replace(entry, messages=left)] if left else []
+            case _:
+                rest.append(entry)
+    return rest

@@ -31,7 +31,7 @@ BeforeTool: TypeAlias = "Callable[[Call[Any]], Awaitable[None]]"
 class Call(Generic[R]):
     """One intended call of a tool. Awaiting `call()` makes it, at most once."""
 
-    __slots__ = ("_args", "_kwargs", "_ledger", "effect", "id", "name", "status", "tool")
+    __slots__ = ("_args", "_kwargs", "_ledger", "effect", "id", "made", "name", "status", "tool")
 
     def __init__(
         self,
@@ -44,6 +44,7 @@ class Call(Generic[R]):
         self.id = ledger.new_id()
         self.name = name
         self.status = Status.INTENDED
+        self.made = False
         self.effect = Effect("tool", self.name)
         self.tool = tool
         self._ledger = ledger
@@ -99,12 +100,13 @@ class Ledger:
     ) -> Call[Any]:
         """Write down that a tool is to be called."""
         intended: Call[Any] = Call(self, name or name_of(tool), tool, args, kwargs)
-        self._calls.append(intended)
         if self._hold.current:
+            self._calls.append(intended)
             called = Called(self._hold.run, intended.id, intended.name, intended.arguments)
             self._journal.add(*self._hold.take_shown(), called)
         else:
             intended.status = Status.NOT_STARTED
+            self._hold.drop()
         return intended
 
     @property
@@ -123,13 +125,16 @@ class Ledger:
 
     async def make(self, made: Call[R]) -> R:
         """Check, write down, check again in the step that calls, and settle."""
-        self._hold.must_hold(f"this call of {made.name}")
-        if made.status is not Status.INTENDED or made.effect.begun:
+        if not self._hold.current:
+            await asyncio.sleep(0)  # a loop of refused calls must not stall the event loop
+            self._hold.must_hold(f"this call of {made.name}")
+        if made.made or made.status is not Status.INTENDED:
             raise ImpossibleMove(f"call {made.id} of {made.name} was made before; intend another")
+        made.made = True
         try:
             if self._before is not None:
                 await self._before(made)
-            await self._journal.commit()
+            await self._journal.committed()
         except Exception as error:
             self._close(made, Status.NOT_STARTED, repr(error))
             raise
@@ -154,7 +159,8 @@ class Ledger:
             self._close(made, Status.NOT_STARTED if given_up else Status.MAY_HAVE_EXECUTED)
             raise
         except Exception as error:
-            self._close(made, Status.COMPLETED, repr(error))  # a tool that raised was called
+            called = made.effect.begun  # a tool that raised was called
+            self._close(made, Status.COMPLETED if called else Status.NOT_STARTED, repr(error))
             raise
         self._close(made, Status.COMPLETED, _render(result))
         return result

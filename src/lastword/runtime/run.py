@@ -20,7 +20,7 @@ from lastword.runtime.threads import DaemonThreads
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_BREATH = 64  # a run that only ever emits gives way to the event loop once in so many
+_BREATH = 64  # a run that only ever speaks gives way to the event loop once in so many
 
 running: ContextVar[Going | None] = ContextVar("lastword_running", default=None)
 Sink: TypeAlias = Callable[[FeedEvent], object]
@@ -31,7 +31,6 @@ class Host(Protocol):
 
     id: SessionId
     threads: DaemonThreads
-    sink: Sink | None
 
     def take_steering(self, going: Going) -> tuple[Message, ...]: ...
 
@@ -53,8 +52,8 @@ class Run:
         self._host = host
         self._going = going
         self._hold = going.hold
-        self._emitted = 0
-        self._sink = None if host.sink is None else self._fence(host.sink)
+        self._told = 0
+        self._sink = going.sink
 
     def __repr__(self) -> str:
         return f"<Run {self.id} generation={self.generation} current={self.current}>"
@@ -91,17 +90,12 @@ class Run:
     async def emit(self, text: str) -> None:
         """Say something to the person."""
         _must_be_text(text)
-        if self._sink is not None:
-            await self._sink.send(event=("text", text, None))
-            return
-        self._emitted += 1
-        if not self._hold.publish("text", text) or not self._emitted % _BREATH:
-            await asyncio.sleep(0)
+        await self._tell("text", text)
 
     async def progress(self, text: str) -> None:
         """Say what is being done, beside the answer."""
         _must_be_text(text)
-        await self._tell("progress", text, None)
+        await self._tell("progress", text)
 
     @asynccontextmanager
     async def typing(self, every: float = 4.0) -> AsyncGenerator[None]:
@@ -120,10 +114,12 @@ class Run:
             await asyncio.sleep(every)
             await self._tell("typing", "", data=True)
 
-    async def _tell(self, kind: Kind, text: str, data: object) -> None:
+    async def _tell(self, kind: Kind, text: str, data: object = None) -> None:
         if self._sink is not None:
             await self._sink.send(event=(kind, text, data))
-        elif not self._hold.publish(kind, text, data):
+            return
+        self._told += 1
+        if not self._hold.publish(kind, text, data) or not self._told % _BREATH:
             await asyncio.sleep(0)
 
     def fence(
@@ -205,8 +201,9 @@ class Run:
         """Start a run under this one, in a session of its own.
 
         It ends with this run, at the same instant, unless it is kept: then it goes on, and what
-        it said comes back to this session as a message. After a stop that waits for the person.
+        it said comes back to the person's session as a message. After a stop that waits.
         """
+        _must_be_text(text)
         return await self._host.start_child(self._going, text, engine=engine, keep=keep)
 
     def task(self, work: Coroutine[Any, Any, R], *, name: str = "") -> asyncio.Task[R]:

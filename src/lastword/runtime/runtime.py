@@ -12,16 +12,18 @@ from typing import Self, get_args
 from lastword.core.model import Outcome, Policy, QueueOnStop, Reason, SessionId, Settings
 from lastword.core.receipt import Receipt
 from lastword.core.transcript import Partial
-from lastword.errors import Refused, RuntimeClosed, UnknownSession
+from lastword.errors import LastwordError, Refused, RuntimeClosed, StoreError, UnknownSession
 from lastword.runtime import intake
 from lastword.runtime.children import Child
 from lastword.runtime.clock import Clock, time_of_day
 from lastword.runtime.driver import Driver
 from lastword.runtime.going import Going
+from lastword.runtime.journal import ask
 from lastword.runtime.ledger import BeforeTool
-from lastword.runtime.run import Engine, Sink
-from lastword.runtime.session import Session, must_be_one_of
+from lastword.runtime.run import Engine, Sink, running
+from lastword.runtime.session import Session, must_be_one_of, unless_closed
 from lastword.runtime.shared import Shared
+from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.watchdog import Watchdog
 from lastword.stores.contract import Store
@@ -77,6 +79,10 @@ class Runtime:
         self._shared: Shared | None = None
         self._closed = False
         self._sessions: dict[SessionId, Session] = {}
+        self._tasks = Tasks()  # what the runtime does for whoever asked, and goes on if they leave
+        self._watching = Tasks()
+        self._closing: asyncio.Task[None] | None = None
+        self._deleting: dict[SessionId, asyncio.Task[Receipt]] = {}
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "open" if self._shared else "not open yet"
@@ -130,40 +136,72 @@ class Runtime:
 
     async def sessions(self) -> tuple[str, ...]:
         """The sessions that the store knows."""
-        return await self._store.sessions()
+        return await ask(self._store.sessions())
 
     async def delete(self, id: str) -> Receipt:
         """Stop a session and forget what was said in it and by its children.
 
-        Its generations are never used again, also if a session is made under the same name.
+        Its generations are never used again, also if a session is made under the same name. If
+        it fails, nothing was forgotten, and the session goes on.
         """
         self._open()
-        if id not in self._sessions and id not in await self._store.sessions():
+        if id not in self._sessions and id not in await ask(self._store.sessions()):
             raise UnknownSession(f"there is no session {id!r}, so nothing was deleted")
         session = self.session(id)
-        receipt = await session.retire()
-        for below in [s.id for s in self._sessions.values() if s.above == session.id]:
-            await self.delete(below)
-        await self._store.delete(session.id)
-        self._sessions.pop(session.id, None)
+        if session.id not in self._deleting:
+            # the runtime's own task: the stop may well cancel whoever asked for this
+            deleting = self._tasks.start(self._delete(session), name=f"delete {id}")
+            self._deleting[session.id] = deleting
+            deleting.add_done_callback(lambda _: self._deleting.pop(session.id))
+        return await asyncio.shield(self._deleting[session.id])
+
+    async def _delete(self, session: Session) -> Receipt:
+        running.set(None)  # a run that asked for this is waited for like any other
+        family = [session]
+        try:
+            await session.loaded()
+            family += [s for s in self._sessions.values() if s.is_below(session.id)]
+            for one in family:
+                one.close()
+            answers = [one.stop_for(Reason.SHUTDOWN) for one in family]
+            receipt, *_ = [await answer for answer in answers]
+            await session.driver.journal.committed()
+            await ask(self._store.delete(session.id))
+        except BaseException:
+            for one in family:
+                one.close(closed=False)
+            raise
+        for one in family:
+            one.driver.close()
+            self._sessions.pop(one.id, None)
         return receipt
 
     async def close(self) -> None:
         """Stop everything, in bounded time, and let go of the store. Closing twice is fine."""
-        if self._closed or self._shared is None:
-            self._closed = True
-            return
         self._closed = True
-        receipts = await self.stop_all(Reason.SHUTDOWN)
-        for receipt in receipts.values():
+        if self._shared is None:
+            return
+        if self._closing is None:
+            self._closing = self._tasks.start(self._close(self._shared), name="close")
+        await asyncio.shield(self._closing)
+
+    async def _close(self, shared: Shared) -> None:
+        running.set(None)
+        for receipt in (await self.stop_all(Reason.SHUTDOWN)).values():
             if not receipt.quiet:
                 left = ", ".join(map(str, receipt.unconfirmed))
                 log.warning("closed with something left session=%s left=%s", receipt.session, left)
-        for session in self._sessions.values():
-            session.close()
-        if self._shared.watchdog:
-            self._shared.watchdog.close()
-        await self._store.close()
+        sessions = list(self._sessions.values())
+        await asyncio.gather(*(session.flushed(self._deadline) for session in sessions))
+        for session in sessions:
+            session.driver.close()
+            session.driver.abandon()
+        self._watching.cancel()
+        if shared.watchdog:
+            shared.watchdog.close()
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(self._deadline):
+                await ask(self._store.close())
 
     def _open(self) -> Shared:
         if self._closed:
@@ -175,28 +213,45 @@ class Runtime:
     async def _start_child(
         self, parent: SessionId, going: Going, text: str, engine: Engine | None, keep: bool
     ) -> Child:
-        name = SessionId(f"{going.hold.run}/{len(going.children) + 1}")
+        number = len(going.children) + 1
+        while (name := SessionId(f"{going.hold.run}/{number}")) in self._sessions:
+            number += 1  # somebody has a session of that name
         driver = Driver(
-            name, self._open(), engine or self._engine, above=parent, parent=None if keep else going
+            name,
+            self._open(),
+            engine or self._engine,
+            above=parent,
+            root=self._sessions[parent].driver.root,
+            parent=None if keep else going,
         )
         session = self._sessions[name] = Session(driver, self._open)
         ticket, stored = intake.accept(driver, text, by=parent)
         child = Child(driver, ticket, kept=keep)
         going.children.append(child)  # in the same step: a stop from here on finds it
-        above = self._sessions[parent]
-        above.own(self._see_off(above, session, child), name=f"child {name}")
-        await stored
+        self._watching.start(self._see_off(session, child), name=f"child {name}")
+        try:
+            await unless_closed(stored)
+        except Refused:
+            going.children.remove(child)
+            raise
         return child
 
-    async def _see_off(self, parent: Session, session: Session, child: Child) -> None:
-        """When a child has ended, forget it; bring a kept one's result to its parent's session."""
+    async def _see_off(self, session: Session, child: Child) -> None:
+        """When a child has ended, forget it; bring a kept one's result to the person's session."""
         outcome = await child.outcome()
         await child.gone()
-        text = await child.text()
-        if not session.busy:
-            self._sessions.pop(session.id, None)
-            session.close()
-        if child.kept and outcome in {Outcome.COMPLETED, Outcome.FAILED}:
-            with suppress(Refused):
+        try:
+            text = await child.text()
+            if child.kept and outcome in {Outcome.COMPLETED, Outcome.FAILED}:
                 told = text if outcome is Outcome.COMPLETED else f"{session.id} failed. {text}"
-                await parent.send(told, by=session.id, origin="child", on_message="queue")
+                root = self.session(session.driver.root)
+                await root.send(told, by=session.id, origin="child", on_message="queue")
+        except LastwordError as error:
+            if not self._closed:
+                log.warning("a child's result was not told session=%s error=%s", session.id, error)
+        finally:
+            idle = not session.busy and not session.queue
+            if idle and self._sessions.get(session.id) is session:
+                del self._sessions[session.id]
+                session.close()
+                session.driver.close()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from typing import Any, get_args
+from typing import get_args
 
 from lastword.core.events import EditAsked, Event, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
 from lastword.core.model import (
@@ -24,13 +24,15 @@ from lastword.core.model import (
 from lastword.core.orders import End, Pause
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
 from lastword.core.transcript import Entry, Shown, build
-from lastword.errors import StoreError, UnknownSession
+from lastword.errors import RuntimeClosed, StoreError, Undurable, UnknownSession
 from lastword.runtime import intake
 from lastword.runtime.driver import Driver, Step
 from lastword.runtime.feed import FeedEvent
 from lastword.runtime.going import Going
+from lastword.runtime.journal import ask
 from lastword.runtime.run import running
 from lastword.runtime.stop import Answer
+from lastword.runtime.tasks import ended
 from lastword.runtime.ticket import Ticket
 
 
@@ -55,6 +57,10 @@ class Session:
     def above(self) -> SessionId | None:
         """If it is a child run's: the session of the run that started it."""
         return self._driver.above
+
+    def is_below(self, id: SessionId) -> bool:
+        """Whether it is a child's, at any depth, of that session."""
+        return self.above is not None and self.id.startswith(f"{id}#")
 
     @property
     def generation(self) -> Generation:
@@ -93,23 +99,28 @@ class Session:
         The same `id` again is the same message. Raises `Refused` if it was not accepted.
         """
         _must_be_text(text)
+        name = intake.check_id(id)
         must_be_one_of(on_message, (None, *get_args(Policy)), "on_message")
         must_be_one_of(origin, get_args(Origin), "origin")
         self._must_be_open()
-        await self._loaded()
-        if id is not None and (ticket := await intake.known(self._driver, MessageId(id))):
-            return ticket
+        try:
+            await self.loaded()
+            if name is not None and (ticket := await intake.known(self._driver, name)):
+                return ticket
+        except StoreError as error:
+            why = f"session {self.id} could not be read, so nothing was accepted: {error}"
+            raise Undurable(why) from error
         self._must_be_open()
         ticket, stored = intake.accept(
             self._driver,
             text,
-            id=MessageId(id) if id is not None else None,
+            id=name,
             by=by,
             origin=origin,
             attachments=attachments,
             on_message=on_message,
         )
-        await stored
+        await unless_closed(stored)
         return ticket
 
     def stop(self, *, run: str | None = None, by: str | None = None) -> Answer:
@@ -183,7 +194,7 @@ class Session:
         elif settlement.answer.done() or settlement.includes(caller):
             now.set_result(settlement.receipt())  # nobody waits for their own end
         else:
-            return asyncio.shield(settlement.answer)
+            return settlement.answer
         return now
 
     # the queue
@@ -208,7 +219,7 @@ class Session:
     async def _ask(self, event: Event) -> None:
         self._must_be_open()
         self._driver.tell(event)
-        await self._driver.journal.commit()
+        await self._driver.journal.committed()
 
     # what happened
 
@@ -218,8 +229,8 @@ class Session:
 
     async def log(self) -> tuple[Entry, ...]:
         """Everything that happened here, in order, receipts included."""
-        await self._driver.journal.commit()
-        return await self._driver.shared.store.entries(self.id)
+        await self._driver.journal.committed()
+        return await ask(self._driver.shared.store.entries(self.id))
 
     async def history(self) -> tuple[Shown, ...]:
         """What a model would be shown of it."""
@@ -227,38 +238,46 @@ class Session:
 
     # for the runtime
 
-    def own(self, work: Coroutine[Any, Any, None], *, name: str) -> None:
-        """Do some work that survives stops and ends with the session."""
-        self._driver.tasks.start(work, name=name)
+    @property
+    def driver(self) -> Driver:
+        return self._driver
 
-    async def retire(self) -> Receipt:
-        """Take nothing more, stop, and close."""
-        await self._loaded()
-        self._closed = True
-        receipt = await self.stop()
-        try:
-            await self._driver.journal.commit()
-        except StoreError:
-            self._closed = False  # nothing was forgotten, so it goes on
-            raise
-        self.close()
-        return receipt
+    async def loaded(self) -> None:
+        """Know what the store knows."""
+        if self._loading is None or (self._loading.done() and _failed(self._loading)):
+            self._loading = self._driver.duties.start(intake.load(self._driver), name="load")
+        await unless_closed(self._loading)
 
-    def close(self) -> None:
-        """End what the session itself does: watchers, timers, unfinished settlements."""
-        self._closed = True
-        self._driver.close()
+    async def flushed(self, seconds: float) -> None:
+        """Return when all is durable, or cannot be, or so much time has passed."""
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._driver.journal.committed()
+        await ended(self._driver.duties.living, seconds)
+
+    def close(self, *, closed: bool = True) -> None:
+        """Take nothing more; or do so again after all."""
+        self._closed = closed
 
     def _must_be_open(self) -> None:
         self._runtime_must_be_open()
         if self._closed:
             raise UnknownSession(f"session {self.id} was ended; ask the runtime for it anew")
 
-    async def _loaded(self) -> None:
-        if self._loading is None or (self._loading.done() and self._loading.exception()):
-            self._loading = self._driver.tasks.start(intake.load(self._driver), name="load")
-        if not self._loading.done():
-            await asyncio.shield(self._loading)
+
+async def unless_closed(duty: asyncio.Task[None]) -> None:
+    """Wait for a duty of a session's; if it was given up, the runtime is being closed."""
+    try:
+        await asyncio.shield(duty)
+    except asyncio.CancelledError:
+        here = asyncio.current_task()
+        if duty.cancelled() and not (here and here.cancelling()):
+            raise RuntimeClosed("this runtime was closed before it was done") from None
+        raise
+
+
+def _failed(task: asyncio.Task[None]) -> bool:
+    return task.cancelled() or task.exception() is not None
 
 
 def _at_fence(driver: Driver, step: Step) -> Receipt:
@@ -268,6 +287,14 @@ def _at_fence(driver: Driver, step: Step) -> Receipt:
     dropped = [m for end in ends if not end.started for m in end.turn.messages]
     paused = [m for order in step.orders if isinstance(order, Pause) for m in order.turn.messages]
     took = driver.loop.time() - step.at
+
+    async def settled() -> Receipt:
+        driver.carry_out()
+        if step.settlement:
+            return await asyncio.shield(step.settlement.done)
+        await driver.gone()
+        return _at_fence(driver, step)
+
     return Receipt(
         session=driver.id,
         generation=step.generation,
@@ -279,8 +306,9 @@ def _at_fence(driver: Driver, step: Step) -> Receipt:
             *(MessageReport(message, "dropped") for message in dropped),
             *(MessageReport(message, "paused") for message in paused),
         ),
-        unconfirmed=tuple(Unconfirmed("run", run) for run in runs),
-        durable=not step.orders,
+        unconfirmed=tuple(Unconfirmed("run", run) for run in sorted(driver.machine.dying)),
+        durable=not step.orders and not driver.journal.behind,
+        later=settled,
     )
 
 

@@ -8,19 +8,21 @@ the latest at its deadline, naming what has not ended; and goes on until it has.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Generator
+from collections.abc import Coroutine, Generator, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
-from lastword.core.model import Generation, Reason, RunId, SessionId
+from lastword.core.model import Generation, Outcome, Reason, RunId, SessionId
 from lastword.core.receipt import ChildReport, MessageReport, Receipt, Unconfirmed
 from lastword.errors import StoreError
 from lastword.runtime.going import Going
 from lastword.runtime.journal import Journal
 from lastword.runtime.tasks import Tasks, ended
+from lastword.runtime.ticket import Ticket
 
 _AGAIN = 1.0  # a polite `finally` has so many seconds before the cancel is delivered again
+_LEAST = 0.25  # what the store is given, also if the loop was stalled until after the deadline
 _THREADS = 0.25  # a tool's thread cannot be asked to end; it is waited for so long, then named
 
 
@@ -29,9 +31,9 @@ class Settling(Protocol):
 
     id: SessionId
     journal: Journal
-    tasks: Tasks
+    settling: Tasks
 
-    def answered(self, receipt: Receipt) -> None: ...
+    def answered(self, settlement: Settlement, receipt: Receipt) -> None: ...
     def settled(self, settlement: Settlement, receipt: Receipt) -> None: ...
 
 
@@ -42,14 +44,14 @@ class Answer(Coroutine[Any, Any, Receipt]):
     that nobody waits for is as good as any other.
     """
 
-    __slots__ = ("_steps", "future")
+    __slots__ = ("_future", "_steps")
 
     def __init__(self, future: asyncio.Future[Receipt]) -> None:
-        self.future = future
-        self._steps = future.__await__()
+        self._future = future
+        self._steps = asyncio.shield(future).__await__()  # whoever gives up cancels only this
 
     def __await__(self) -> Generator[Any, Any, Receipt]:
-        return self._steps
+        return asyncio.shield(self._future).__await__()  # as often as anyone likes
 
     def send(self, value: Any) -> Any:  # noqa: ANN401 - as Coroutine has it
         return self._steps.send(value)
@@ -73,13 +75,14 @@ class Settlement:
         fenced_at: float,
         at: float,
         deadline: float,
-        earlier: list[Settlement],
+        previous: Settlement | None,
         silent: bool = False,
     ) -> None:
         loop = asyncio.get_running_loop()
         self.goings: list[Going] = []
         self.runs: list[RunId] = []
         self.messages: list[MessageReport] = []
+        self.told: list[tuple[Ticket, Outcome, str]] = []  # who is to learn of an outcome
         self.answer: asyncio.Future[Receipt] = loop.create_future()
         self.done: asyncio.Future[Receipt] = loop.create_future()
         self._session = session
@@ -88,10 +91,10 @@ class Settlement:
         self._fenced_at = fenced_at
         self._at = at
         self._deadline = at + deadline
-        self._earlier = earlier  # what an earlier stop has not seen off is named by this one too
+        self._previous = previous  # what it has not seen off is named by this one too
         self._silent = silent  # what a run that ended by itself left behind; nobody asked
         self._children: list[ChildReport] = []
-        self._durable = True
+        self._durable = False
         self._now = loop.time
 
     def begin(self) -> None:
@@ -102,16 +105,16 @@ class Settlement:
                 if not child.done:
                     self._children.append(child.report)
                 child.end()
-        self._session.tasks.start(self._settle(), name=f"stop {self._session.id}")
+        self._session.settling.start(self._settle(), name=f"stop {self._session.id}")
 
     async def _settle(self) -> None:
         unwound, gone = Tasks(), Tasks()
         for going in self.goings:
             unwound.start(going.unwound(), name="unwound")
             gone.start(going.gone(), name="gone")
-        for earlier in self._earlier:
-            unwound.start(_wait_for(earlier.answer), name="unwound")
-            gone.start(_wait_for(earlier.done), name="gone")
+        if self._previous:
+            unwound.start(_wait_for(self._previous.answer), name="unwound")
+            gone.start(_wait_for(self._previous.done), name="gone")
         try:
             await self._commit()
             await self._wait(unwound, self._deadline)
@@ -137,38 +140,47 @@ class Settlement:
         if not self.answer.done():
             self.answer.set_result(receipt)
         self.done.set_result(receipt)
-        self._earlier = []
+        self._previous = None
         self._session.settled(self, receipt)
 
     def _tell(self) -> None:
-        if self._silent:
-            return
         receipt = self.receipt()
         self.answer.set_result(receipt)
-        self._session.answered(receipt)
+        if not self._silent:
+            self._session.answered(self, receipt)
 
     async def _commit(self) -> None:
         try:
-            async with asyncio.timeout(max(self._deadline - self._now(), 0)):
-                await self._session.journal.commit()
-        except (StoreError, TimeoutError):
+            async with asyncio.timeout(max(self._deadline - self._now(), _LEAST)):
+                await self._session.journal.committed()
+            self._durable = True
+        except StoreError:
+            self._durable = False  # the fence stands all the same
+        except TimeoutError:
             self._durable = False
+            self._session.journal.give_up()
+
+    def _chain(self) -> Iterator[Settlement]:
+        """This settlement and those before it that are not over."""
+        yield self
+        if self._previous:
+            yield from self._previous._chain()  # noqa: SLF001 - its own kind
 
     def includes(self, caller: Going | None) -> bool:
         """Whether whoever asks is part of what is being ended."""
-        if caller is None:
-            return False
-        return caller.descends_from(self.goings) or any(e.includes(caller) for e in self._earlier)
+        return caller is not None and any(
+            caller.descends_from(settlement.goings) for settlement in self._chain()
+        )
 
     @property
     def unconfirmed(self) -> list[Unconfirmed]:
         """What has not ended, by name; what earlier stops have not seen off included."""
-        left = [one for going in self.goings for one in going.unconfirmed]
-        return left + [one for earlier in self._earlier for one in earlier.unconfirmed]
+        goings = [going for settlement in self._chain() for going in settlement.goings]
+        return [one for going in goings for one in going.unconfirmed]
 
     def receipt(self) -> Receipt:
         """What can be said at this moment."""
-        left = tuple(dict.fromkeys(self.unconfirmed))
+        left = tuple(self.unconfirmed)
         dying = {one.name for one in left if one.kind == "child"}
         children = (
             replace(c, fate="unconfirmed" if c.session in dying else "ended")

@@ -12,16 +12,18 @@ T = TypeVar("T")
 
 
 class Tasks:
-    """The tasks of one owner."""
+    """The tasks of one owner. What a loud one's tasks raise is logged as an error."""
 
-    __slots__ = ("_living",)
+    __slots__ = ("_living", "_loud")
 
-    def __init__(self) -> None:
+    def __init__(self, *, loud: bool = False) -> None:
         self._living: dict[asyncio.Task[Any], None] = {}  # in order of their start
+        self._loud = loud
 
     def start(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
         """Begin; the task is owned until it ends."""
-        task = asyncio.create_task(work, name=name)
+        # not by the loop's factory: an eager one would run it before its owner knows of it
+        task = asyncio.Task(work, loop=asyncio.get_running_loop(), name=name)
         self._living[task] = None
         task.add_done_callback(self._ended)
         return task
@@ -38,7 +40,8 @@ class Tasks:
     def _ended(self, task: asyncio.Task[Any]) -> None:
         del self._living[task]
         if not task.cancelled() and (error := task.exception()):
-            log.debug("task failed name=%s error=%r", task.get_name(), error)
+            level = logging.ERROR if self._loud else logging.DEBUG
+            log.log(level, "task failed name=%s error=%r", task.get_name(), error)
 
 
 async def ended(tasks: tuple[asyncio.Task[Any], ...], seconds: float) -> bool:

@@ -58,6 +58,11 @@ class DaemonThreads(Executor):
 def _fulfil(future: Future[Any], fn: Callable[..., Any], *args: Any, **kwargs: Any) -> None:  # noqa: ANN401
     try:
         result = fn(*args, **kwargs)
+    except (StopIteration, KeyboardInterrupt, SystemExit) as error:
+        # a future cannot hand on the first, and the others would end the program, not the tool
+        told = RuntimeError(f"it raised {type(error).__name__} in its thread: {error}")
+        told.__cause__ = error
+        future.set_exception(told)
     except BaseException as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
         future.set_exception(error)
     else:

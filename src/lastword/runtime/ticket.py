@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import TypeVar
 
 from lastword.core.model import Message, Outcome, Placement, RunId
@@ -19,26 +18,25 @@ class Ticket:
     A ticket needs no care: it may be kept, closed, closed twice or dropped.
     """
 
-    def __init__(self, message: Message, run: RunId, forget: Callable[[], object]) -> None:
+    def __init__(self, message: Message, run: RunId) -> None:
         loop = asyncio.get_running_loop()
         self.message = message
         self.run = run  # the run that answers it; another one once it was collected or taken up
         self.placed: Placement = "starting"
+        self.closed = False
         self._done: asyncio.Future[Outcome] = loop.create_future()
         self._started: asyncio.Future[RunId | None] = loop.create_future()
         self._error = ""
         self._takeover: asyncio.Future[Receipt] | None = None
-        self._forget = forget
-        self._closed = False
 
     def __repr__(self) -> str:
-        now = self._done.result() if self.done else self.placed
+        now = self._done.result() if self.done else "closed" if self.closed else self.placed
         return f"<Ticket message={self.message.id} run={self.run} {now}>"
 
     @property
     def done(self) -> bool:
         """Whether the outcome is known."""
-        return self._done.done()
+        return self._done.done() and not self._done.cancelled()
 
     @property
     def error(self) -> str:
@@ -59,11 +57,9 @@ class Ticket:
 
     def close(self) -> None:
         """Lose interest. What was sent goes on; who waits for its outcome here is told."""
-        if not self._closed:
-            self._closed = True
-            self._forget()
-            for future in (self._done, self._started):
-                future.cancel()
+        self.closed = True
+        for future in (self._done, self._started):
+            future.cancel()
 
     # told by the session
 

@@ -163,6 +163,7 @@ class SeededLoop(base_events.BaseEventLoop):
         async def thread() -> None:
             if future.cancelled():
                 return
+            await asyncio.sleep(0)  # from here on it runs, whoever gives up waiting for it
             try:
                 result = func(*args)
             except BaseException as error:  # noqa: BLE001 - a thread hands on whatever it raised

@@ -1,0 +1,88 @@
+"""The bounds within which every history is walked. Small, and chosen so that each clause bites."""
+
+from __future__ import annotations
+
+from lastword.core.model import Policy, Reason, Settings
+from tests.core.explorer import CHILD, PERSON, TIMER, Bounds, Sender
+
+ALL: tuple[Policy, ...] = ("takeover", "queue", "collect", "steer", "refuse", "rollback")
+DROP, KEEP = Settings(queue_on_stop="drop"), Settings(queue_on_stop="keep")
+BOSS = frozenset({"boss"})
+TWO: tuple[Sender, ...] = (("ann", "person"), ("bob", "person"))
+
+EVERY_POLICY = (
+    Bounds("every policy, drop", DROP, ALL, (PERSON, TIMER)),
+    Bounds("every policy, keep", KEEP, ALL, (PERSON, TIMER)),
+    Bounds("slow to unwind, drop", DROP, ALL, (PERSON, CHILD), reports=True),
+    Bounds("slow to unwind, keep", KEEP, ALL, (PERSON, CHILD), reports=True),
+)
+
+EVERY_REASON = (
+    Bounds(
+        "every reason",
+        KEEP,
+        ("queue", "steer", "takeover"),
+        (PERSON, TIMER),
+        reasons=(Reason.STOPPED, Reason.SHUTDOWN, Reason.PARENT),
+    ),
+)
+
+FOUR_MESSAGES = (
+    Bounds("four messages, drop", DROP, ("takeover", "queue", "steer"), (PERSON, TIMER), 4),
+    Bounds("four messages, keep", KEEP, ("takeover", "queue", "steer"), (PERSON, TIMER), 4),
+)
+
+THE_QUEUE = (
+    Bounds("touched, drop", DROP, ("queue", "steer", "collect", "takeover"), touches=1),
+    Bounds("touched, keep", KEEP, ("queue", "steer", "collect", "takeover"), touches=1),
+    Bounds("touched twice", KEEP, ("queue", "steer"), touches=2, stops=1),
+)
+
+THE_LIMIT = (
+    Bounds("a place for one", Settings(queue_on_stop="keep", queue_limit=1), ALL, (PERSON, TIMER)),
+    Bounds("places for two", Settings(queue_limit=2), ("queue", "steer", "takeover"), messages=4),
+)
+
+RIGHTS = (
+    Bounds(
+        "rights, drop",
+        Settings(stoppers=BOSS),
+        ("takeover", "queue", "steer", "rollback"),
+        TWO,
+        callers=("ann", "bob", "boss", None),
+        touches=1,
+    ),
+    Bounds(
+        "rights, keep",
+        Settings(queue_on_stop="keep", stoppers=BOSS),
+        ("takeover", "queue", "steer"),
+        TWO,
+        callers=("ann", "boss"),
+        touches=1,
+    ),
+)
+
+THE_CLOCK = (
+    Bounds(
+        "windows, keep",
+        Settings(queue_on_stop="keep", longest_window=1.4),
+        ("collect", "queue", "takeover"),
+        ticks=(0.0, 0.6),
+    ),
+    Bounds(
+        "windows, drop",
+        Settings(longest_window=1.4),
+        ("collect", "queue", "steer"),
+        ticks=(0.0, 0.6),
+    ),
+)
+
+GROUPS = {
+    "every policy": EVERY_POLICY,
+    "every reason": EVERY_REASON,
+    "four messages": FOUR_MESSAGES,
+    "the queue": THE_QUEUE,
+    "the limit": THE_LIMIT,
+    "rights": RIGHTS,
+    "the clock": THE_CLOCK,
+}

@@ -1,0 +1,359 @@
+"""The promise as a judge of one step: what a session's machine must do, may do, and must not touch.
+
+`judge` is given the machine before and after an event, with the orders it gave, and the ghost that
+remembers the past. It raises `Broken` with the clause that was broken. What each event has to end,
+and what each message has to be answered, is worked out here a second time, from the promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+from lastword.core.events import (
+    Accepted,
+    ClockReached,
+    EditAsked,
+    Ended,
+    Event,
+    MoveAsked,
+    RemoveAsked,
+    ResumeAsked,
+    SteeringTaken,
+    StopAsked,
+    Stored,
+    StoreFailed,
+)
+from lastword.core.model import MessageId, Outcome, Policy, Reason, RunId, Turn
+from lastword.core.orders import Accept, Cancel, End, Order, Pause, Refuse
+from lastword.core.session import SessionMachine
+from lastword.errors import ImpossibleMove, LastwordError, NotAllowed, NotWaiting, StaleRun
+from tests.core.ghost import Broken, Ghost, Heard, due, hear, must
+
+__all__ = ["Broken", "Ghost", "forbidden", "judge"]
+
+Ends: TypeAlias = dict[MessageId, Outcome]
+
+
+def judge(
+    before: SessionMachine, event: Event, after: SessionMachine, orders: list[Order], ghost: Ghost
+) -> Ghost:
+    """Check one step; return what is remembered after it."""
+    ends = expected_ends(before, event, ghost)
+    if isinstance(event, Accepted):
+        _answered(before, event, orders, ghost)
+        if isinstance(orders[0], Refuse):
+            unchanged(before, after, "a refused message changes nothing")
+    _ended(orders, ends, event, ghost)
+    if isinstance(event, StopAsked):
+        theirs = _entitled(before, event.by, _turns(before))
+        paused = [order.turn for order in orders if isinstance(order, Pause)]
+        must(all(turn in theirs for turn in paused), "a stop pauses only what is theirs")
+    if isinstance(event, StopAsked) and not ends and event.run is None and not ghost.free:
+        must(orders == [], "an idle stop says that it was idle")
+        unchanged(before, after, "an idle stop changes nothing at all")
+    _moved(before, event, after, orders)
+
+    ghost = _told(ghost, before, event, orders)
+    holder = before.active.run if before.active else None
+    heard = Heard(before.settings, event, holder, after.generation)
+    for order in orders:
+        ghost = hear(ghost, order, heard)
+    if isinstance(event, SteeringTaken):
+        left = [m for m in ghost.here if (m, event.run) in ghost.steers]
+        must(not left or left[0] in ghost.storing, "a run takes up what was sent to steer it")
+    if isinstance(event, StopAsked) and event.run is None:
+        _stopped(before, event, after, ghost)
+    _in_its_place(after, ghost)
+    _goes_on(after, ghost)
+    runs = {w.turn.run for w in after.waiting}
+    return ghost._replace(windows=tuple(w for w in ghost.windows if w[0] in runs))
+
+
+def forbidden(  # noqa: PLR0911 - one match, one arm an event
+    before: SessionMachine, event: Event, ghost: Ghost
+) -> type[LastwordError] | None:
+    """The error with which the machine has to turn this event down, if it has to."""
+    match event:
+        case Accepted(message, run):
+            known = message.id in {*ghost.here, *ghost.storing}
+            taken = run in ghost.dying or any(t.named(run) for t in _turns(before))
+            return ImpossibleMove if known or taken else None
+        case Stored(message) | StoreFailed(message):
+            return None if message in ghost.storing else ImpossibleMove
+        case Ended(run):
+            return None if run in {ghost.live, *ghost.dying} else ImpossibleMove
+        case SteeringTaken(run):
+            return None if run == ghost.live else ImpossibleMove
+        case StopAsked(run=run, by=by):
+            named = [t for t in _turns(before) if run is None or t.named(run)]
+            if run and not named:
+                return StaleRun
+            idle = run is None and not _something_to_stop(before, event, ghost)
+            return None if idle or _entitled(before, by, named) else NotAllowed
+        case EditAsked(message, _, by) | RemoveAsked(message, by) | MoveAsked(message, _, by):
+            return _untouchable(before, event, message, by)
+        case ClockReached() | ResumeAsked():
+            return None
+
+
+def _untouchable(
+    before: SessionMachine, event: Event, id: MessageId, by: str | None
+) -> type[LastwordError] | None:
+    if id not in _ids(before.steering) + _ids(w.turn for w in before.waiting):
+        return NotWaiting
+    [message] = [m for t in _turns(before) for m in t.messages if m.id == id]
+    if not _entitled(before, by, [Turn(RunId(""), (message,))]):
+        return NotAllowed
+    steers = isinstance(event, MoveAsked) and id in _ids(before.steering)
+    return NotWaiting if steers else None
+
+
+def unchanged(before: SessionMachine, after: SessionMachine, clause: str) -> None:
+    must(vars(before) == vars(after), clause)
+
+
+# what has to end
+
+
+def expected_ends(  # noqa: PLR0911 - one match, one arm an event
+    before: SessionMachine, event: Event, ghost: Ghost
+) -> Ends:
+    """The outcomes that the event has to bring, and no others."""
+    match event:
+        case Ended(run, outcome):
+            return dict.fromkeys(ghost.running if run == ghost.live else (), outcome)
+        case RemoveAsked(message):
+            return {message: Outcome.WITHDRAWN}
+        case StopAsked(reason, None, by):
+            reached = _held_by_run(before) if _kept(before, event) else _turns(before)
+            theirs = _entitled(before, by, reached)
+            stops = _something_to_stop(before, event, ghost)
+            return dict.fromkeys(_ids(theirs) if stops else (), reason.outcome)
+        case StopAsked(reason, run, by) if before.active and run and before.active.named(run):
+            steering = _entitled(before, by, before.steering)
+            return dict.fromkeys(_ids((before.active, *steering)), reason.outcome)
+        case StopAsked(_, run):
+            named = [t for t in _turns(before) if run and t.named(run)]
+            return dict.fromkeys(_ids(named), Outcome.WITHDRAWN)
+        case Accepted() if _effective(before, event) in {"takeover", "rollback"}:
+            theirs = _entitled(before, event.message.by, _overtaken(before, ghost))
+            return dict.fromkeys(_ids(theirs), Outcome.SUPERSEDED)
+        case _:
+            return {}
+
+
+def _kept(before: SessionMachine, event: StopAsked) -> bool:
+    return before.settings.queue_on_stop == "keep" and event.reason is Reason.STOPPED
+
+
+def _something_to_stop(before: SessionMachine, event: StopAsked, ghost: Ghost) -> bool:
+    return bool(ghost.free if _kept(before, event) else ghost.here)
+
+
+def _overtaken(before: SessionMachine, ghost: Ghost) -> list[Turn]:
+    if before.settings.queue_on_stop == "keep":
+        return _held_by_run(before)
+    return [t for t in _turns(before) if not set(_ids([t])) & ghost.paused]
+
+
+def _held_by_run(before: SessionMachine) -> list[Turn]:
+    return [*([before.active] if before.active else ()), *before.steering]
+
+
+def _ended(orders: list[Order], ends: Ends, event: Event, ghost: Ghost) -> None:
+    found = [(m.id, o.outcome) for o in orders if isinstance(o, End) for m in o.turn.messages]
+    must(sorted(found) == sorted(ends.items()), "exactly what had to end has ended, as it had to")
+    cancelled = [o.run for o in orders if isinstance(o, Cancel)]
+    cut = bool(ends.keys() & ghost.running) and not isinstance(event, Ended)
+    must(cancelled == ([ghost.live] if cut else []), "a run is cancelled when it lost its session")
+    back = [o for o in orders if isinstance(o, End) and o.rollback]
+    rollback = isinstance(event, Accepted) and event.on_message == "rollback"
+    must(not back or rollback, "only a rollback takes a turn back")
+    must(not (rollback and cut) or len(back) == 1, "a rollback takes the old turn back")
+
+
+# what a message is answered
+
+
+def _effective(before: SessionMachine, event: Accepted) -> Policy:
+    policy = event.on_message or before.settings.on_message
+    if policy not in {"takeover", "rollback"}:
+        return policy
+    person = event.message.origin == "person"
+    free = before.active is None or _entitled(before, event.message.by, [before.active])
+    return policy if person and free else "queue"
+
+
+def _answered(before: SessionMachine, event: Accepted, orders: list[Order], ghost: Ghost) -> None:
+    answers = [o for o in orders if isinstance(o, Accept | Refuse)]
+    must(len(answers) == 1, "a message is answered once")
+    [answer] = answers
+    said = answer.why if isinstance(answer, Refuse) else answer.placement
+    must(said == _answer(before, event, ghost), "a message is placed as its policy says")
+    at = orders.index(answer)
+    must(not any(isinstance(o, End) for o in orders[at:]), "what is overtaken ends before")
+
+
+def _answer(before: SessionMachine, event: Accepted, ghost: Ghost) -> str:
+    policy = _effective(before, event)
+    muted = ghost.hushed and event.message.origin != "person"
+    if policy == "refuse" and ghost.free:
+        return "busy"
+    placement = {
+        "steer": "steering" if before.active else "starting",
+        "queue": "queued" if ghost.free else "starting",
+        "collect": "collecting" if ghost.free else "starting",
+    }.get(policy, "starting")
+    placement = "queued" if muted else placement
+    waiting = len(ghost.here) - (len(before.active.messages) if before.active else 0)
+    full = placement != "starting" and waiting >= before.settings.queue_limit
+    return "full" if full else placement
+
+
+def _entitled(before: SessionMachine, by: str | None, turns: Iterable[Turn]) -> list[Turn]:
+    """Of these turns, those that are theirs to stop: all, or what they began."""
+    allowed = before.settings.stoppers
+    every = allowed is None or by is None or by in allowed
+    return [turn for turn in turns if every or turn.messages[0].by == by]
+
+
+# the generation
+
+
+def _moved(
+    before: SessionMachine, event: Event, after: SessionMachine, orders: list[Order]
+) -> None:
+    steps = after.generation - before.generation
+    old, new = _holder(before), _holder(after)
+    stop = isinstance(event, StopAsked) and event.run is None and bool(orders) and old is None
+    if old == new:
+        must(steps == stop, "the generation moves at a stop, and never under a run that goes on")
+    else:
+        hands = (old is not None) + (new is not None)
+        must(steps >= hands, "the generation moves at every start and at every end")
+
+
+def _holder(machine: SessionMachine) -> RunId | None:
+    return machine.active.run if machine.active else None
+
+
+# what is remembered of the event itself
+
+
+def _told(  # noqa: PLR0911, PLR0912 - one match, one arm an event
+    ghost: Ghost, before: SessionMachine, event: Event, orders: list[Order]
+) -> Ghost:
+    match event:
+        case Accepted(at=at):
+            over = _effective(before, event) in {"takeover", "rollback"} and ghost.free
+            return ghost._replace(now=at, windows=() if over else ghost.windows)
+        case Stored(message):
+            ghost = ghost._replace(storing=ghost.storing - {message})
+            return _spoken(ghost) if message in ghost.speaking else ghost
+        case StoreFailed(message):
+            return _never_was(ghost, before, message)
+        case Ended(run):
+            return ghost._replace(dying=ghost.dying - {run})
+        case StopAsked(reason, run) if orders and (run is None or _names(before, run)):
+            theirs = _ids(_entitled(before, event.by, _turns(before)))
+            free = before.active is None or set(_ids([before.active])) <= set(theirs)
+            if run is None:
+                gone = {t.run for t in _turns(before) if set(_ids([t])) <= set(theirs)}
+                ghost = ghost._replace(windows=tuple(w for w in ghost.windows if w[0] not in gone))
+            if free and reason is Reason.STOPPED:
+                return ghost._replace(hushed=True, speaking=frozenset())
+            return ghost
+        case ClockReached(at):
+            wakes = tuple(w for w in ghost.wakes if w > at)
+            windows = tuple(w for w in ghost.windows if due(w, before.settings) > at)
+            return ghost._replace(now=max(at, ghost.now), wakes=wakes, windows=windows)
+        case MoveAsked():
+            return ghost._replace(plain=frozenset())
+        case ResumeAsked():
+            return _spoken(ghost)
+        case _:
+            return ghost
+
+
+def _names(before: SessionMachine, run: RunId) -> bool:
+    return before.active is not None and before.active.named(run)
+
+
+def _spoken(ghost: Ghost) -> Ghost:
+    return ghost._replace(hushed=False, speaking=frozenset(), paused=frozenset())
+
+
+def _never_was(ghost: Ghost, before: SessionMachine, message: MessageId) -> Ghost:
+    ghost = ghost.less([message])._replace(
+        storing=ghost.storing - {message}, speaking=ghost.speaking - {message}
+    )
+    if before.active and _ids([before.active]) == [message]:
+        return ghost.orphaned(before.active.run)
+    return ghost
+
+
+# what is so after every step
+
+
+def _stopped(before: SessionMachine, event: StopAsked, after: SessionMachine, ghost: Ghost) -> None:
+    if len(_entitled(before, event.by, _turns(before))) < len(_turns(before)):
+        theirs = _entitled(before, event.by, [t for t in _turns(after) if _free(t, ghost)])
+        must(not theirs, "a stop covers all that is theirs and was accepted before it")
+        return
+    nothing = after.active is None and not after.steering
+    must(nothing, "after a stop nothing is active and nothing steers")
+    if not _kept(before, event):
+        must(not ghost.here and not after.waiting, "a stop covers all that was accepted before it")
+    must(not ghost.free, "what a stop left waiting is named, and waits")
+
+
+def _free(turn: Turn, ghost: Ghost) -> bool:
+    return not set(_ids([turn])) & ghost.paused
+
+
+def _in_its_place(after: SessionMachine, ghost: Ghost) -> None:
+    places = _ids(_turns(after))
+    must(sorted(places) == sorted(ghost.here), "all that was accepted is in one place")
+    must(after.started == (ghost.live is not None), "the machine knows what was started")
+    if ghost.live:
+        active = after.active
+        must(active is not None and active.run == ghost.live, "the active run is the one going")
+        must(
+            frozenset(_ids([active] if active else [])) == ghost.running, "a run keeps its messages"
+        )
+    must(ghost.live not in ghost.dying, "a cancelled run is over")
+    must(after.active is not None or not after.steering, "there is a run to steer")
+    must(after.storing == ghost.storing, "the machine knows what is being stored")
+    must(after.hushed == ghost.hushed, "the machine knows whether a stop was the last word")
+    must(after.speaking == ghost.speaking, "the machine knows who is speaking")
+    for turn in _turns(after):
+        mine = {RunId(id_.replace("m", "r")) for id_ in _ids([turn])}
+        must(all(turn.named(run) for run in mine), "a run goes by the name its sender was told")
+    must(after.dying == ghost.dying, "the machine knows what is still dying")
+
+
+def _goes_on(after: SessionMachine, ghost: Ghost) -> None:
+    """Nothing that may start is left behind: no message is without an outcome in the end."""
+    if after.active:
+        ready = not set(_ids([after.active])) & ghost.storing
+        must(after.started or not ready, "a turn that is stored starts")
+        return
+    waiting = [w.turn for w in after.waiting if _free(w.turn, ghost)]
+    must(bool(waiting) == bool(ghost.free), "what is not held back is free")
+    if not waiting:
+        return
+    window = [w for w in ghost.windows if w[0] == waiting[0].run]
+    must(bool(window), "what waits with nothing in its way starts")
+    closes = due(window[0], after.settings)
+    must(closes >= ghost.now, "a window closes in time")
+    must(closes in ghost.wakes, "a window that is open will be closed by the clock")
+
+
+def _turns(machine: SessionMachine) -> tuple[Turn, ...]:
+    active = (machine.active,) if machine.active else ()
+    return (*active, *machine.steering, *(w.turn for w in machine.waiting))
+
+
+def _ids(turns: Iterable[Turn]) -> list[MessageId]:
+    return [m.id for turn in turns for m in turn.messages]
