@@ -278,7 +278,10 @@ async def test_a_tool_that_raises_was_completed_with_an_error() -> None:
         assert "no such file" in result.content
 
 
-def test_a_call_given_up_by_the_engine_itself_is_settled_truthfully(schedules: int) -> None:
+@pytest.mark.parametrize("steps", range(12))
+def test_a_call_given_up_by_the_engine_itself_is_settled_truthfully(
+    steps: int, schedules: int
+) -> None:
     async def story() -> None:
         written: list[int] = []
 
@@ -288,18 +291,13 @@ def test_a_call_given_up_by_the_engine_itself_is_settled_truthfully(schedules: i
         async def engine(run: Run) -> None:
             call = run.intend(write)
             making = asyncio.create_task(call())
-            await asyncio.sleep(0)
+            for _ in range(steps):
+                await asyncio.sleep(0)
             making.cancel()
             await asyncio.wait([making])
             await asyncio.sleep(10)
             if call.status is Status.NOT_STARTED:
                 assert written == []
-            assert call.status in {
-                Status.NOT_STARTED,
-                Status.MAY_HAVE_EXECUTED,
-                Status.COMPLETED,
-                Status.INTENDED,
-            }
 
         async with runtime(engine) as r:
             session = r.session("s")
@@ -310,4 +308,4 @@ def test_a_call_given_up_by_the_engine_itself_is_settled_truthfully(schedules: i
             assert len(results) == 1
             assert not (written and results[0].status is Status.NOT_STARTED)
 
-    explore(story, schedules)
+    explore(story, max(schedules // 5, 50))

@@ -90,7 +90,7 @@ class Hold:
     def begin(self, effect: Effect, event: tuple[Kind, str, object] | None = None) -> bool:
         """Count an effect as under way, its event in the feed; False once the hold is gone."""
         with self.lock:
-            if effect.begun or effect.void or not self.current:
+            if effect.void or not self.current:
                 return False
             if event is not None:
                 effect.event = self._let_through(*event)

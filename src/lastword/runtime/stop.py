@@ -162,9 +162,10 @@ class Settlement:
 
     def _chain(self) -> Iterator[Settlement]:
         """This settlement and those before it that are not over."""
-        yield self
-        if self._previous:
-            yield from self._previous._chain()  # noqa: SLF001 - its own kind
+        one: Settlement | None = self
+        while one is not None:
+            yield one
+            one = one._previous  # noqa: SLF001 - of its own kind
 
     def includes(self, caller: Going | None) -> bool:
         """Whether whoever asks is part of what is being ended."""
