@@ -64,6 +64,29 @@ async def test_a_stop_right_after_the_acknowledgement_is_not_lost() -> None:
         assert await ticket.outcome() == Outcome.STOPPED
 
 
+@pytest.mark.scenario("A1")
+def test_a_stop_that_the_loop_has_not_heard_of_yet_keeps_the_model_from_being_called(
+    schedules: int,
+) -> None:
+    async def story() -> None:
+        asked: list[bool] = []
+
+        async def engine(run: Run) -> None:
+            asked.append(run.current)
+
+        async with runtime(engine) as r:
+            session = r.session("s")
+            ticket = await session.send("go")
+            before = list(asked)
+            session.stop_soon()  # as from another thread: the loop does the rest later
+            await a_while()
+
+            assert asked == before
+            assert await ticket.outcome() == Outcome.STOPPED or before
+
+    explore(story, schedules)
+
+
 @pytest.mark.scenario("A3")
 def test_a_stop_on_an_idle_session_says_so_and_touches_nothing_that_comes(schedules: int) -> None:
     async def story() -> None:

@@ -83,6 +83,32 @@ def test_a_stop_that_the_loop_has_not_heard_of_yet_has_fenced_the_children(sched
     explore(story, max(schedules // 5, 100))
 
 
+def test_a_child_that_ends_after_its_parent_was_stopped_ended_with_it(schedules: int) -> None:
+    async def story() -> None:
+        children: list[Child] = []
+        work = Latch()
+
+        async def short(run: Run) -> None:
+            await work.wait()
+
+        async def engine(run: Run) -> None:
+            children.append(await run.child("help", engine=short))
+            await asyncio.sleep(1000)
+
+        async with runtime(engine) as r:
+            session = r.session("s")
+            await session.send("go")
+            await work.came.wait()
+            session.stop_soon()  # the loop has not heard of it when the child comes to its end
+            work.open.set()
+            await a_while()
+
+            for child in children:
+                assert await child.outcome() == Outcome.PARENT
+
+    explore(story, schedules)
+
+
 @pytest.mark.scenario("C2", part="library")
 def test_a_child_started_by_a_tool_that_was_mid_call_dies_too(schedules: int) -> None:
     async def story() -> None:

@@ -151,40 +151,6 @@ def test_a_paced_send_that_sleeps_through_a_stop_is_not_made_on_waking(schedules
     explore(story, schedules)
 
 
-@pytest.mark.scenario("S6")
-def test_the_typing_mark_is_taken_down_once_and_never_put_up_again(schedules: int) -> None:
-    async def story() -> None:
-        marks: list[object] = []
-
-        async def slow(event: FeedEvent) -> None:
-            if event.kind == "typing" and event.data is False:
-                marks.append(event.data)
-                await asyncio.sleep(5)  # the stop's own answer is slow to send
-            elif event.kind == "typing":
-                marks.append(event.data)
-
-        async def engine(run: Run) -> None:
-            async with run.typing(every=0.5):
-                await talk(run)
-
-        async with runtime(engine, sink=slow, deadline=60) as r:
-            session = r.session("s")
-            events = heard_by(session)
-            ticket = await session.send("go")
-            await ticket.started()
-            await asyncio.create_task(stop(session))
-            shown = list(marks)
-            await a_while()
-
-            assert marks == shown
-            if True in marks:
-                assert marks.count(False) == 1
-                assert marks[-1] is False
-            assert [e.data for e in events if e.kind == "typing"] == marks
-
-    explore(story, schedules)
-
-
 @pytest.mark.scenario("S7")
 def test_what_was_checked_before_and_would_run_after_is_dropped_at_the_sink(schedules: int) -> None:
     async def story() -> None:

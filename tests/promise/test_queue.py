@@ -51,6 +51,7 @@ def test_collect_makes_one_turn_of_what_came_in_a_quiet_window(schedules: int) -
         async def engine(run: Run) -> None:
             said = [(message.text, message.by) for message in run.messages]
             turns.append((now(), said, len(run.message.attachments)))
+            assert run.message.text == "\n\n".join(text for text, _ in said)
             await asyncio.sleep(0.1)
 
         async with runtime(engine, on_message="collect") as r:

@@ -12,7 +12,7 @@ from typing import Self, get_args
 from lastword.core.model import Outcome, Policy, QueueOnStop, Reason, SessionId, Settings
 from lastword.core.receipt import Receipt
 from lastword.core.transcript import Partial
-from lastword.errors import LastwordError, Refused, RuntimeClosed, StoreError, UnknownSession
+from lastword.errors import LastwordError, RuntimeClosed, StoreError, UnknownSession
 from lastword.runtime import intake
 from lastword.runtime.children import Child
 from lastword.runtime.clock import Clock, time_of_day
@@ -229,11 +229,7 @@ class Runtime:
         child = Child(driver, ticket, kept=keep)
         going.children.append(child)  # in the same step: a stop from here on finds it
         self._watching.start(self._see_off(session, child), name=f"child {name}")
-        try:
-            await unless_closed(stored)
-        except Refused:
-            going.children.remove(child)
-            raise
+        await unless_closed(stored)
         return child
 
     async def _see_off(self, session: Session, child: Child) -> None:

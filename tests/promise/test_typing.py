@@ -1,0 +1,68 @@
+"""S. The typing mark: up while a run speaks, down once and for all when it may not."""
+
+import asyncio
+
+import pytest
+
+from lastword import FeedEvent, Run
+from lastword.testing.recorder import Recorder
+from lastword.testing.seeded import explore
+from tests.promise.stories import a_while, heard_by, runtime, stop, talk
+
+
+@pytest.mark.scenario("S6")
+def test_the_typing_mark_is_taken_down_once_and_never_put_up_again(schedules: int) -> None:
+    async def story() -> None:
+        marks: list[object] = []
+
+        async def slow(event: FeedEvent) -> None:
+            if event.kind == "typing" and event.data is False:
+                marks.append(event.data)
+                await asyncio.sleep(5)  # the stop's own answer is slow to send
+            elif event.kind == "typing":
+                marks.append(event.data)
+
+        async def engine(run: Run) -> None:
+            async with run.typing(every=0.5):
+                await talk(run)
+
+        async with runtime(engine, sink=slow, deadline=60) as r:
+            session = r.session("s")
+            events = heard_by(session)
+            ticket = await session.send("go")
+            await ticket.started()
+            await asyncio.create_task(stop(session))
+            shown = list(marks)
+            await a_while()
+
+            assert marks == shown
+            if True in marks:
+                assert marks.count(False) == 1
+                assert marks[-1] is False
+            assert [e.data for e in events if e.kind == "typing"] == marks
+
+    explore(story, schedules)
+
+
+@pytest.mark.scenario("S6")
+def test_a_run_that_ends_takes_its_own_mark_down_and_a_stop_counts_none(schedules: int) -> None:
+    async def story() -> None:
+        heard, forever = Recorder(), asyncio.Event()
+
+        async def engine(run: Run) -> None:
+            async with run.typing():
+                await (forever.wait() if run.message.text == "stop me" else asyncio.sleep(1))
+            await asyncio.sleep(1)
+
+        async with runtime(engine, sink=heard) as r:
+            session = r.session("s")
+            await (await session.send("go")).outcome()
+            assert [event.data for event in heard] == [True, False]
+
+            await session.send("stop me")
+            await asyncio.sleep(1)
+            receipt = await session.stop()
+            assert [event.data for event in heard] == [True, False, True, False]
+            assert receipt.dropped == 0
+
+    explore(story, max(schedules // 5, 50))
