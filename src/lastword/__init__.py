@@ -20,6 +20,8 @@ from lastword.errors import (
     NotWaiting,
     QueueFull,
     Refused,
+    RuntimeClosed,
+    SlowWatcher,
     StaleRun,
     Superseded,
 )
@@ -30,6 +32,7 @@ from lastword.runtime.run import Engine, Run
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
 from lastword.runtime.ticket import Ticket
+from lastword.stores.contract import Store
 
 __all__ = [
     "Attachment",
@@ -51,10 +54,13 @@ __all__ = [
     "Refused",
     "Run",
     "Runtime",
+    "RuntimeClosed",
     "Session",
     "Shown",
+    "SlowWatcher",
     "StaleRun",
     "Status",
+    "Store",
     "Superseded",
     "Ticket",
     "Token",

@@ -103,7 +103,7 @@ def test_a_long_message_is_quoted_in_short_and_kept_in_full() -> None:
     receipt = replace(IDLE, messages=(long,))
 
     assert str(receipt) == (
-        "Stopped s: nothing had started, quiet after 0 ms.\n"
+        "Stopped s: 1 message that had not started, quiet after 0 ms.\n"
         f"  messages dropped: “{'word ' * 11}word…”"
     )
     assert Receipt.from_json(receipt.to_json()).messages[0].message.text == "word " * 40

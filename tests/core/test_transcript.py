@@ -34,7 +34,7 @@ from lastword.core.transcript import (
 
 R1, R2 = RunId("r1"), RunId("r2")
 STOPPED = "The person stopped this answer here. Do not resume it unless they ask."
-OVERTAKEN = "The person's next message took over here; the rest of this was left undone."
+OVERTAKEN = "The person's next message took over here. The rest was left undone."
 
 
 def said(name: str, run: RunId, text: str = "") -> Said:

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import re
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -14,7 +13,6 @@ PAGES = ("README.md", "docs/how-to.md")
 BLOCK = re.compile(
     r"^```python\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
 )
-MOST_SECONDS = 2.0  # they are here to be read, not to be waited for
 
 
 def examples() -> Iterator[object]:
@@ -29,12 +27,11 @@ def examples() -> Iterator[object]:
 
 @pytest.mark.parametrize(("page", "source", "output"), list(examples()))
 def test_an_example_runs_as_it_stands(page: str, source: str, output: str | None) -> None:
-    printed, began = io.StringIO(), time.monotonic()
+    printed = io.StringIO()
 
     with contextlib.redirect_stdout(printed):
         exec(compile(source, ROOT / page, "exec"), {"__name__": "__main__"})  # noqa: S102 - our own
 
-    assert time.monotonic() - began < MOST_SECONDS
     if output is not None:
         assert without_times(printed.getvalue()) == without_times(output)
 

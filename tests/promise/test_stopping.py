@@ -201,7 +201,7 @@ async def test_a_stop_from_another_thread_holds_while_the_loop_is_stalled(
     [receipt] = answers
     assert receipt.runs == ("s#1",)
     assert [str(one) for one in receipt.unconfirmed] == ["run s#1"]
-    assert "event loop stalled run=run s#1" in caplog.text
+    assert "event loop stalled task='run s#1'" in caplog.text
 
 
 async def test_a_stop_from_another_thread_moves_the_generation_before_it_returns() -> None:

@@ -5,7 +5,17 @@ from typing import Any, cast
 
 import pytest
 
-from lastword import Busy, Outcome, Refused, Run, Runtime, Superseded
+from lastword import (
+    Busy,
+    Call,
+    Outcome,
+    Receipt,
+    Refused,
+    Run,
+    Runtime,
+    StaleRun,
+    Superseded,
+)
 from lastword.core.model import SessionId
 from lastword.errors import (
     ImpossibleMove,
@@ -34,19 +44,98 @@ wrong = cast("Any", object())
         ({"queue_on_stop": "maybe"}, "queue_on_stop must be one of 'drop', 'keep'; it is 'maybe'"),
         ({"partial": "half"}, "partial must be one of 'shown', 'omitted'; it is 'half'"),
         ({"deadline": -1}, "deadline must be more than 0 seconds; it is -1"),
+        ({"deadline": "3"}, "deadline must be a number of seconds, not a str"),
         ({"queue_limit": 0}, "queue_limit must be at least 1; it is 0"),
-        ({"feed_limit": 0}, "feed_limit must be at least 1; it is 0"),
+        ({"queue_limit": "5"}, "queue_limit must be a whole number, not a str"),
+        ({"feed_limit": None}, "feed_limit must be a whole number, not None"),
+        ({"stall_after": 0}, "stall_after must be more than 0 seconds; it is 0"),
+        ({"store": None}, "store must be an address or a Store, not a NoneType"),
+        ({"clock": 5}, "clock must be callable, and a int is not"),
+        ({"before_tool": "ask"}, "before_tool must be callable, and a str is not"),
+        ({"stoppers": "ann"}, "stoppers must be a collection of names, not one str"),
     ],
 )
 def test_a_setting_that_cannot_be_is_named_with_what_could_be(
     setting: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         Runtime(answer, **setting)
 
 
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ({"id": 7}, "a message's id must be a str, not a int"),
+        ({"by": None}, "who sends a message, must be a str, not None"),
+        ({"attachments": None}, "attachments must be a sequence of Attachments, not None"),
+        ({"attachments": "abc"}, "attachments must be Attachments, and one is a str"),
+    ],
+)
+async def test_an_argument_of_send_that_cannot_be_is_named(
+    argument: dict[str, Any], message: str
+) -> None:
+    async with Runtime(answer) as runtime:
+        with pytest.raises(TypeError, match=message):
+            await runtime.session("s").send("x", **argument)
+        assert runtime.session("s").generation == 0
+
+
+async def test_what_else_cannot_be_is_named_and_touches_nothing() -> None:
+    refused: list[str] = []
+
+    async def engine(run: Run) -> None:
+        for bad in (
+            lambda: run.child("x", engine=cast("Any", 5)),
+            lambda: run.child(cast("Any", 5)),
+        ):
+            try:
+                await bad()
+            except TypeError as error:
+                refused.append(str(error))
+        await talk(run)
+
+    async with Runtime(engine) as runtime:
+        session = runtime.session("s")
+        ticket = await session.send("go")
+        await session.send("later", id="later", on_message="queue")
+        with pytest.raises(TypeError, match="the place in the queue must be a whole number"):
+            await session.move("later", cast("Any", "0"))
+        with pytest.raises(ValueError, match="after which to watch must be at least 0"):
+            session.events(after=-5)
+        with pytest.raises(ValueError, match="session s has no event 99999 yet"):
+            session.events(after=99999)
+        with pytest.raises(StaleRun, match="run  is neither active nor waiting"):
+            await session.stop(run="")
+        with pytest.raises(ValueError, match="this is not a receipt's JSON"):
+            Receipt.from_json("{}")
+        assert not ticket.done
+        await session.stop()
+
+    assert refused == [
+        "a child's engine must be callable, and a int is not",
+        "a child's message must be a str, not a int",
+    ]
+
+
+async def test_a_hook_may_be_async_or_not_and_may_forbid() -> None:
+    asked: list[str] = []
+
+    def before(call: Call[Any]) -> None:
+        asked.append(call.name)
+        raise PermissionError("not today")
+
+    async def engine(run: Run) -> None:
+        with pytest.raises(PermissionError, match="not today"):
+            await run.call(answer, run)
+
+    async with Runtime(engine, before_tool=before) as runtime:
+        ticket = await runtime.session("s").send("go")
+        assert await ticket.outcome() == Outcome.COMPLETED
+    assert asked == ["answer"]
+
+
 def test_what_must_be_callable_is_named_if_it_is_not() -> None:
-    with pytest.raises(TypeError, match="sink must be callable, and 'stdout' is not"):
+    with pytest.raises(TypeError, match="sink must be callable, and a str is not"):
         Runtime(answer, sink=cast("Any", "stdout"))
     with pytest.raises(TypeError, match="engine must be callable"):
         Runtime(wrong)
@@ -71,7 +160,7 @@ async def test_a_fence_or_a_gate_around_something_not_callable_says_so_and_the_r
         ticket = await runtime.session("s").send("go")
 
         assert await ticket.outcome() == Outcome.FAILED
-        assert ticket.error == "TypeError: a sink must be callable, and 'slack' is not"
+        assert ticket.error == "TypeError: a sink must be callable, and a str is not"
 
 
 async def test_an_engine_that_raises_fails_its_own_message_only(
@@ -88,7 +177,8 @@ async def test_an_engine_that_raises_fails_its_own_message_only(
         assert await bad.outcome() == Outcome.FAILED
         assert bad.error == "ValueError: no model of that name"
         assert await good.outcome() == Outcome.COMPLETED
-        assert "run failed session=s run=s#1" in caplog.text
+        assert "run failed session=s run=s#1 error=ValueError" in caplog.text
+        assert "no model" not in caplog.text, "what an exception says is not for the log"
 
 
 async def test_an_engine_that_is_not_async_fails_with_the_reason() -> None:
@@ -186,7 +276,7 @@ async def test_a_message_that_cannot_be_is_refused_and_the_session_goes_on() -> 
     async with Runtime(talk, on_message="refuse") as runtime:
         session = runtime.session("s")
         await session.send("go")
-        with pytest.raises(TypeError, match="text must be a str, and 7 is not"):
+        with pytest.raises(TypeError, match="a message's text must be a str, not a int"):
             await session.send(cast("Any", 7))
         with pytest.raises(ValueError, match="on_message must be one of"):
             await session.send("x", on_message=cast("Any", "shout"))
@@ -268,7 +358,7 @@ async def test_a_stop_that_cannot_be_stored_stands_and_says_that_it_is_not_durab
 
 async def test_what_a_run_says_must_be_text() -> None:
     async def engine(run: Run) -> None:
-        with pytest.raises(TypeError, match="must be a str, and 7 is not"):
+        with pytest.raises(TypeError, match="what a run says must be a str, not a int"):
             await run.progress(cast("Any", 7))
         await run.emit(cast("Any", None))
 
@@ -276,7 +366,7 @@ async def test_what_a_run_says_must_be_text() -> None:
         ticket = await runtime.session("s").send("go")
 
         assert await ticket.outcome() == Outcome.FAILED
-        assert ticket.error == "TypeError: what a run says must be a str, and None is not"
+        assert ticket.error == "TypeError: what a run says must be a str, not None"
 
 
 async def test_a_tools_odd_arguments_and_results_do_not_break_the_record() -> None:

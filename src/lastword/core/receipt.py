@@ -118,7 +118,13 @@ class Receipt:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """The receipt that `to_json` wrote."""
-        plain = json.loads(text)
+        try:
+            return cls._from_plain(json.loads(text))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"this is not a receipt's JSON: {error!r}") from error
+
+    @classmethod
+    def _from_plain(cls, plain: dict[str, Any]) -> Self:
         fields: dict[str, Any] = {name: plain[name] for name in _PLAIN}
         fields |= {"reason": Reason(plain["reason"]), "runs": tuple(plain["runs"])}
         fields |= {name: tuple(map(read, plain[name])) for name, read in _PARTS.items()}
@@ -128,7 +134,8 @@ class Receipt:
         if not self:
             left = f" Still ending: {', '.join(map(str, self.unconfirmed))}."
             return f"Nothing was running in {self.session}.{left if self.unconfirmed else ''}"
-        runs = _count(len(self.runs), "run") + " ended" if self.runs else "nothing had started"
+        waiting = f"{_count(len(self.messages), 'message')} that had not started"
+        runs = f"{_count(len(self.runs), 'run')} ended" if self.runs else waiting
         when = f"quiet after {self.took * 1000:.0f} ms" if self.quiet else "not all quiet yet"
         return "\n  ".join(
             [f"{_VERBS[self.reason]} {self.session}: {runs}, {when}.", *self._body()]

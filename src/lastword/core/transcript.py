@@ -143,7 +143,7 @@ def _show(turn: _Turn, partial: Partial) -> Iterator[Shown]:
                 yield Shown("call", arguments, call, name)
                 yield Shown("result", _content(turn, call), call, name)
     if end and cut:
-        yield Shown("note", _reason(end))
+        yield Shown("note", _reason(turn, end))
 
 
 def _content(turn: _Turn, call: CallId) -> str:
@@ -165,12 +165,20 @@ def _rolled_back(turn: _Turn) -> Iterator[Shown]:
         yield Shown("note", f"An answer was taken back, but it had called: {', '.join(done)}.")
 
 
-def _reason(end: Finished) -> str:
+def _reason(turn: _Turn, end: Finished) -> str:
+    undone = [
+        item.name
+        for item in turn.items
+        if isinstance(item, Called)
+        for result in [turn.results.get(item.call)]
+        if result and result.status is Status.NOT_STARTED
+    ]
     match end.outcome:
         case Outcome.STOPPED:
             return "The person stopped this answer here. Do not resume it unless they ask."
         case Outcome.SUPERSEDED:
-            return "The person's next message took over here; the rest of this was left undone."
+            what = f": {', '.join(undone)}" if undone else ""
+            return f"The person's next message took over here. The rest was left undone{what}."
         case Outcome.FAILED:
             return f"This answer failed here: {end.error}"
         case _:

@@ -70,20 +70,20 @@ class Driver:
         shared: Shared,
         engine: Engine,
         *,
-        above: SessionId | None = None,  # the session of the run that started it as a child
-        root: SessionId | None = None,  # the person's session, over however many children
+        ancestors: tuple[SessionId, ...] = (),  # of a child's session: those above, root first
         parent: Going | None = None,  # that run, if its end is to be the child's end
     ) -> None:
         self.id = id
         self.shared = shared
         self.engine = engine
         self.threads = shared.threads
-        self.above = above
-        self.root = root or id
+        self.ancestors = ancestors
         self.lock = parent.hold.lock if parent else threading.Lock()
         self.loop = asyncio.get_running_loop()
+        self.thread = threading.get_ident()  # the loop's
         self.machine = SessionMachine(shared.settings)
         self.feed = Feed(id, self.loop, keep=shared.feed_limit)
+        above = ancestors[-1] if ancestors else None
         self.journal = Journal(id, shared.store, self.machine, self._refuse, above)
         self.duties = Tasks()  # what has to be done to the end: storing, committing
         self.settling = Tasks()
@@ -206,13 +206,13 @@ class Driver:
         ledger = Ledger(hold, self.journal, self.shared.threads, self.shared.before_tool)
         going = self._going[run] = Going(order.turn, hold, ledger, self._parent, self._sink)
         if self.shared.watchdog:
-            self.shared.watchdog.run_started()
+            self.shared.watchdog.run_started(run)
         going.main = self._runs.start(self._drive(going), name=f"run {run}")
         going.main.add_done_callback(partial(self._main_done, going))
         log.info("started session=%s run=%s generation=%d", self.id, run, order.generation)
 
     def _sink(self, hold: Hold, deliveries: Tasks) -> Fence | None:
-        if self.above or self.shared.sink is None:
+        if self.ancestors or self.shared.sink is None:
             return None  # what a child says, its parent passes on
         return Fence(hold, deliveries, self.threads, self.shared.sink)
 
@@ -242,14 +242,15 @@ class Driver:
         run = going.hold.run
         error = "it was cancelled from outside" if task.cancelled() else task.exception()
         if self.shared.watchdog:
-            self.shared.watchdog.run_ended()
+            self.shared.watchdog.run_ended(run)
         active = self.machine.active
         if active and active.run == run and not going.hold.current:
             self.tell(StopAsked(Reason.PARENT, run))  # its parent was stopped first
         if error and going.hold.current:
             going.error = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-            cause = None if isinstance(error, str) else error
-            log.error("run failed session=%s run=%s", self.id, run, exc_info=cause)
+            cause = error if isinstance(error, BaseException) else None
+            log.error("run failed session=%s run=%s error=%s", self.id, run, type(cause).__name__)
+            log.debug("run failed session=%s run=%s", self.id, run, exc_info=cause)
         self.tell(Ended(run, Outcome.FAILED if going.error else Outcome.COMPLETED))
         del self._going[run]
         going.main = None  # its traceback holds all of this; let it go without the collector

@@ -31,8 +31,8 @@ class Going:
         self.ledger = ledger
         self.parent = parent
         self.main: asyncio.Task[None] | None = None
-        self.helpers = Tasks(loud=True)
-        self.deliveries = Tasks()
+        self.helpers = Tasks(f"run {hold.run}:", loud=True)
+        self.deliveries = Tasks(f"run {hold.run}:")
         self.sink = make_sink(hold, self.deliveries)
         self.children: list[Child] = []
         self.error = ""
@@ -72,11 +72,11 @@ class Going:
         """What of it has not ended, by name."""
         left = [Unconfirmed("tool", e.name) for e in self.hold.under_way if e.kind == "tool"]
         sinks = [e.name for e in self.hold.under_way if e.kind == "delivery"]
-        sinks += [task.get_name() for task in self.deliveries.living]
+        sinks += self.deliveries.names
         left += [Unconfirmed("delivery", name) for name in dict.fromkeys(sinks)]
         if self.main and not self.main.done():
             left.append(Unconfirmed("run", self.hold.run))
-        left += [Unconfirmed("task", task.get_name()) for task in self.helpers.living]
+        left += [Unconfirmed("task", name) for name in self.helpers.names]
         for child in self.children:
             left += child.unconfirmed
         return left

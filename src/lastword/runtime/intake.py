@@ -9,6 +9,7 @@ from lastword.core.events import Accepted, Stored
 from lastword.core.model import Attachment, Message, MessageId, Origin, Outcome, Policy, RunId
 from lastword.core.orders import Refuse
 from lastword.errors import Busy, QueueFull, StoreError, Undurable
+from lastword.runtime.checks import must_be_text
 from lastword.runtime.driver import Driver, Step
 from lastword.runtime.journal import ask
 from lastword.runtime.ticket import Ticket
@@ -28,6 +29,7 @@ def check_id(id: str | None) -> MessageId | None:
     """A sender's own id for a message."""
     if id is None:
         return None
+    must_be_text(id, "a message's id")
     if not id or _OURS.fullmatch(id):
         raise ValueError(f"a message's id must not be empty, nor like m1, m2, …; it is {id!r}")
     return MessageId(id)
@@ -107,8 +109,11 @@ async def _store(driver: Driver, id: MessageId, commit: asyncio.Future[None]) ->
 def _must_not_be_refused(driver: Driver, step: Step) -> None:
     for order in step.orders:
         match order:
-            case Refuse(_, "busy"):
-                raise Busy(f"session {driver.id} is busy and refuses messages until it is not")
+            case Refuse(message, "busy"):
+                raise Busy(
+                    f"session {driver.id} is busy and refuses messages until it is not; "
+                    f"message {message.id} was not accepted"
+                )
             case Refuse(message, "full"):
                 limit = driver.shared.settings.queue_limit
                 raise QueueFull(

@@ -25,7 +25,7 @@ from lastword.runtime.threads import DaemonThreads
 R = TypeVar("R")
 _LONGEST = 20_000  # characters of an argument list or a result that the transcript keeps
 _encode = json.JSONEncoder(ensure_ascii=False).encode
-BeforeTool: TypeAlias = "Callable[[Call[Any]], Awaitable[None]]"
+BeforeTool: TypeAlias = "Callable[[Call[Any]], Awaitable[None] | None]"
 
 
 class Call(Generic[R]):
@@ -133,7 +133,9 @@ class Ledger:
         made.made = True
         try:
             if self._before is not None:
-                await self._before(made)
+                asked = self._before(made)
+                if inspect.isawaitable(asked):
+                    await asked
             await self._journal.committed()
         except Exception as error:
             self._close(made, Status.NOT_STARTED, repr(error))

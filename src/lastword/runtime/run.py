@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 from lastword.core.model import Generation, Message, RunId, SessionId, Token
 from lastword.core.transcript import Shown
+from lastword.runtime.checks import must_be_callable, must_be_seconds, must_be_text
 from lastword.runtime.children import Child
 from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.fence import Fence
@@ -53,6 +54,7 @@ class Run:
         self._going = going
         self._hold = going.hold
         self._told = 0
+        self._typing = 0
         self._sink = going.sink
 
     def __repr__(self) -> str:
@@ -89,22 +91,31 @@ class Run:
 
     async def emit(self, text: str) -> None:
         """Say something to the person."""
-        _must_be_text(text)
+        must_be_text(text, "what a run says")
         await self._tell("text", text)
 
     async def progress(self, text: str) -> None:
         """Say what is being done, beside the answer."""
-        _must_be_text(text)
+        must_be_text(text, "what a run says")
         await self._tell("progress", text)
 
     @asynccontextmanager
     async def typing(self, every: float = 4.0) -> AsyncGenerator[None]:
         """Show the typing mark meanwhile, and again every few seconds, as chat networks want it."""
+        must_be_seconds(every, "every")
+        self._typing += 1
+        if self._typing > 1:  # it is up already, and stays until the outermost ends
+            try:
+                yield
+            finally:
+                self._typing -= 1
+            return
         await self._tell("typing", "", data=True)
-        pulse = self.task(self._pulse(every))
+        pulse = self.task(self._pulse(every), name="typing")
         try:
             yield
         finally:
+            self._typing -= 1
             pulse.cancel()
             if self.current:  # otherwise the session has taken the mark down
                 await self._tell("typing", "", data=False)
@@ -138,7 +149,8 @@ class Run:
         return fenced
 
     def _fence(self, sink: Callable[..., object], pace: float = 0.0) -> Fence:
-        _must_be_callable(sink, "sink")
+        must_be_callable(sink, "a sink")
+        must_be_seconds(pace, "pace", zero=True)
         return Fence(self._hold, self._going.deliveries, self._host.threads, sink, pace=pace)
 
     # what is called
@@ -155,7 +167,7 @@ class Run:
         What a model asked for in one go is best intended at once: whatever a stop then finds
         undone is reported as not started.
         """
-        _must_be_callable(tool, "tool")
+        must_be_callable(tool, "a tool")
         return self._going.ledger.intend(tool, args, kwargs)
 
     @overload
@@ -183,7 +195,7 @@ class Run:
 
         `name` is what it is called in receipts, and to the model; its own name if not given.
         """
-        _must_be_callable(tool, "tool")
+        must_be_callable(tool, "a tool")
 
         async def gated(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the overloads say
             return await self._going.ledger.intend(tool, args, kwargs, name)()
@@ -203,7 +215,9 @@ class Run:
         It ends with this run, at the same instant, unless it is kept: then it goes on, and what
         it said comes back to the person's session as a message. After a stop that waits.
         """
-        _must_be_text(text)
+        must_be_text(text, "a child's message")
+        if engine is not None:
+            must_be_callable(engine, "a child's engine")
         return await self._host.start_child(self._going, text, engine=engine, keep=keep)
 
     def task(self, work: Coroutine[Any, Any, R], *, name: str = "") -> asyncio.Task[R]:
@@ -229,13 +243,3 @@ def _as_one(messages: tuple[Message, ...]) -> Message:
         text="\n\n".join(message.text for message in messages),
         attachments=tuple(attached for message in messages for attached in message.attachments),
     )
-
-
-def _must_be_text(text: object) -> None:
-    if not isinstance(text, str):
-        raise TypeError(f"what a run says must be a str, and {text!r} is not")
-
-
-def _must_be_callable(thing: object, what: str) -> None:
-    if not callable(thing):
-        raise TypeError(f"a {what} must be callable, and {thing!r} is not")

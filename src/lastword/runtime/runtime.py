@@ -14,14 +14,21 @@ from lastword.core.receipt import Receipt
 from lastword.core.transcript import Partial
 from lastword.errors import LastwordError, RuntimeClosed, StoreError, UnknownSession
 from lastword.runtime import intake
+from lastword.runtime.checks import (
+    must_be_callable,
+    must_be_count,
+    must_be_one_of,
+    must_be_seconds,
+)
 from lastword.runtime.children import Child
 from lastword.runtime.clock import Clock, time_of_day
+from lastword.runtime.conversation import Conversation, unless_closed
 from lastword.runtime.driver import Driver
 from lastword.runtime.going import Going
 from lastword.runtime.journal import ask
 from lastword.runtime.ledger import BeforeTool
 from lastword.runtime.run import Engine, Sink, running
-from lastword.runtime.session import Session, must_be_one_of, unless_closed
+from lastword.runtime.session import Session
 from lastword.runtime.shared import Shared
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
@@ -52,23 +59,26 @@ class Runtime:
         feed_limit: int = 1000,
         clock: Clock = time_of_day,
     ) -> None:
-        for thing, what in ((engine, "engine"), (sink, "sink"), (before_tool, "before_tool")):
-            if thing is not None and not callable(thing):
-                raise TypeError(f"{what} must be callable, and {thing!r} is not")
         if engine is None:  # callers may be untyped
             raise TypeError("a runtime needs an engine: an async function that takes a Run")
+        for thing, what in (
+            *((engine, "engine"), (sink, "sink")),
+            *((before_tool, "before_tool"), (clock, "clock")),
+        ):
+            if thing is not None:
+                must_be_callable(thing, what)
         must_be_one_of(on_message, get_args(Policy), "on_message")
         must_be_one_of(queue_on_stop, get_args(QueueOnStop), "queue_on_stop")
         must_be_one_of(partial, get_args(Partial), "partial")
-        for number, what in ((queue_limit, "queue_limit"), (feed_limit, "feed_limit")):
-            if number < 1:
-                raise ValueError(f"{what} must be at least 1; it is {number}")
-        if not deadline > 0:
-            raise ValueError(f"deadline must be more than 0 seconds; it is {deadline}")
-        allowed = None if stoppers is None else frozenset(stoppers)
+        must_be_count(queue_limit, "queue_limit", least=1)
+        must_be_count(feed_limit, "feed_limit", least=1)
+        must_be_seconds(deadline, "deadline")
+        if stall_after is not None:
+            must_be_seconds(stall_after, "stall_after")
         self._engine = engine
         self._sink = sink
-        self._store = open_store(store) if isinstance(store, str) else store
+        self._store = _store(store)
+        allowed = _stoppers(stoppers)
         self._settings = Settings(on_message, queue_on_stop, queue_limit, stoppers=allowed)
         self._partial: Partial = partial
         self._before_tool = before_tool
@@ -78,7 +88,7 @@ class Runtime:
         self._clock = clock
         self._shared: Shared | None = None
         self._closed = False
-        self._sessions: dict[SessionId, Session] = {}
+        self._sessions: dict[SessionId, Conversation] = {}
         self._tasks = Tasks()  # what the runtime does for whoever asked, and goes on if they leave
         self._watching = Tasks()
         self._closing: asyncio.Task[None] | None = None
@@ -124,12 +134,15 @@ class Runtime:
         key = SessionId(id)
         if key not in self._sessions:
             driver = Driver(key, self._open(), self._engine)
-            self._sessions[key] = Session(driver, self._open)
-        return self._sessions[key]
+            self._sessions[key] = Conversation(driver, self._open)
+        return Session(self._sessions[key])
 
-    async def stop_all(self, reason: Reason = Reason.STOPPED) -> dict[str, Receipt]:
+    async def stop_all(self) -> dict[str, Receipt]:
         """Stop every session at once; the receipts of those in which something was going."""
-        fenced = [session.fence_for(reason) for session in self._sessions.values()]
+        return await self._stop_all(Reason.STOPPED)
+
+    async def _stop_all(self, reason: Reason) -> dict[str, Receipt]:
+        fenced = [session.fence(reason) for session in self._sessions.values()]
         answers = [answer() for answer in fenced]  # all are fenced before anything is carried out
         receipts = [await answer for answer in answers]
         return {receipt.session: receipt for receipt in receipts if receipt}
@@ -147,7 +160,7 @@ class Runtime:
         self._open()
         if id not in self._sessions and id not in await ask(self._store.sessions()):
             raise UnknownSession(f"there is no session {id!r}, so nothing was deleted")
-        session = self.session(id)
+        session = self._sessions[self.session(id).id]
         if session.id not in self._deleting:
             # the runtime's own task: the stop may well cancel whoever asked for this
             deleting = self._tasks.start(self._delete(session), name=f"delete {id}")
@@ -155,21 +168,21 @@ class Runtime:
             deleting.add_done_callback(lambda _: self._deleting.pop(session.id))
         return await asyncio.shield(self._deleting[session.id])
 
-    async def _delete(self, session: Session) -> Receipt:
+    async def _delete(self, session: Conversation) -> Receipt:
         running.set(None)  # a run that asked for this is waited for like any other
         family = [session]
         try:
             await session.loaded()
             family += [s for s in self._sessions.values() if s.is_below(session.id)]
             for one in family:
-                one.close()
-            answers = [one.stop_for(Reason.SHUTDOWN) for one in family]
+                one.closed = True
+            answers = [one.fence(Reason.SHUTDOWN)() for one in family]
             receipt, *_ = [await answer for answer in answers]
             await session.driver.journal.committed()
             await ask(self._store.delete(session.id))
         except BaseException:
             for one in family:
-                one.close(closed=False)
+                one.closed = False
             raise
         for one in family:
             one.driver.close()
@@ -187,7 +200,7 @@ class Runtime:
 
     async def _close(self, shared: Shared) -> None:
         running.set(None)
-        for receipt in (await self.stop_all(Reason.SHUTDOWN)).values():
+        for receipt in (await self._stop_all(Reason.SHUTDOWN)).values():
             if not receipt.quiet:
                 left = ", ".join(map(str, receipt.unconfirmed))
                 log.warning("closed with something left session=%s left=%s", receipt.session, left)
@@ -220,11 +233,10 @@ class Runtime:
             name,
             self._open(),
             engine or self._engine,
-            above=parent,
-            root=self._sessions[parent].driver.root,
+            ancestors=(*self._sessions[parent].driver.ancestors, parent),
             parent=None if keep else going,
         )
-        session = self._sessions[name] = Session(driver, self._open)
+        session = self._sessions[name] = Conversation(driver, self._open)
         ticket, stored = intake.accept(driver, text, by=parent)
         child = Child(driver, ticket, kept=keep)
         going.children.append(child)  # in the same step: a stop from here on finds it
@@ -232,7 +244,7 @@ class Runtime:
         await unless_closed(stored)
         return child
 
-    async def _see_off(self, session: Session, child: Child) -> None:
+    async def _see_off(self, session: Conversation, child: Child) -> None:
         """When a child has ended, forget it; bring a kept one's result to the person's session."""
         outcome = await child.outcome()
         await child.gone()
@@ -240,14 +252,27 @@ class Runtime:
             text = await child.text()
             if child.kept and outcome in {Outcome.COMPLETED, Outcome.FAILED}:
                 told = text if outcome is Outcome.COMPLETED else f"{session.id} failed. {text}"
-                root = self.session(session.driver.root)
+                root = self.session(session.driver.ancestors[0])
                 await root.send(told, by=session.id, origin="child", on_message="queue")
         except LastwordError as error:
             if not self._closed:
                 log.warning("a child's result was not told session=%s error=%s", session.id, error)
         finally:
-            idle = not session.busy and not session.queue
-            if idle and self._sessions.get(session.id) is session:
+            if session.idle and self._sessions.get(session.id) is session:
                 del self._sessions[session.id]
-                session.close()
+                session.closed = True
                 session.driver.close()
+
+
+def _store(store: Store | str) -> Store:
+    if isinstance(store, str):
+        return open_store(store)
+    if not isinstance(store, Store):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        raise TypeError(f"store must be an address or a Store, not a {type(store).__name__}")
+    return store
+
+
+def _stoppers(stoppers: Collection[str] | None) -> frozenset[str] | None:
+    if isinstance(stoppers, str):
+        raise TypeError("stoppers must be a collection of names, not one str")
+    return None if stoppers is None else frozenset(stoppers)

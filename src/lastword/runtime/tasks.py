@@ -14,23 +14,30 @@ T = TypeVar("T")
 class Tasks:
     """The tasks of one owner. What a loud one's tasks raise is logged as an error."""
 
-    __slots__ = ("_living", "_loud")
+    __slots__ = ("_living", "_loud", "_owner")
 
-    def __init__(self, *, loud: bool = False) -> None:
-        self._living: dict[asyncio.Task[Any], None] = {}  # in order of their start
+    def __init__(self, owner: str = "", *, loud: bool = False) -> None:
+        self._living: dict[asyncio.Task[Any], str] = {}  # in order of their start
+        self._owner = owner
         self._loud = loud
 
     def start(self, work: Coroutine[Any, Any, T], *, name: str) -> asyncio.Task[T]:
         """Begin; the task is owned until it ends."""
         # not by the loop's factory: an eager one would run it before its owner knows of it
-        task = asyncio.Task(work, loop=asyncio.get_running_loop(), name=name)
-        self._living[task] = None
+        full = f"{self._owner} {name}".strip()
+        task = asyncio.Task(work, loop=asyncio.get_running_loop(), name=full)
+        self._living[task] = name
         task.add_done_callback(self._ended)
         return task
 
     @property
     def living(self) -> tuple[asyncio.Task[Any], ...]:
         return tuple(self._living)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the living ones are called, among themselves."""
+        return tuple(self._living.values())
 
     def cancel(self) -> None:
         """Ask all of them to end."""
@@ -41,7 +48,7 @@ class Tasks:
         del self._living[task]
         if not task.cancelled() and (error := task.exception()):
             level = logging.ERROR if self._loud else logging.DEBUG
-            log.log(level, "task failed name=%s error=%r", task.get_name(), error)
+            log.log(level, "task failed task=%s error=%s", task.get_name(), type(error).__name__)
 
 
 async def ended(tasks: tuple[asyncio.Task[Any], ...], seconds: float) -> bool:

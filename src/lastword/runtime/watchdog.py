@@ -22,23 +22,23 @@ class Watchdog:
     def __init__(self, loop: asyncio.AbstractEventLoop, *, stall_after: float) -> None:
         self._loop = loop
         self._stall_after = stall_after
-        self._running = 0
+        self._runs: set[str] = set()
         self._wake = threading.Condition()
         self._overdue: dict[Callable[[], None], float] = {}
         self._closed = False
         self._thread: threading.Thread | None = None
 
-    def run_started(self) -> None:
+    def run_started(self, run: str) -> None:
         """Something runs that could stall the loop."""
         with self._wake:
-            self._running += 1
-            if self._running == 1:
+            self._runs.add(run)
+            if len(self._runs) == 1:
                 self._be_awake()
 
-    def run_ended(self) -> None:
+    def run_ended(self, run: str) -> None:
         """It runs no more."""
         with self._wake:
-            self._running -= 1
+            self._runs.discard(run)
 
     def answer_by(self, when: float, answer: Callable[[], None]) -> None:
         """Call `answer` in this thread at that time of the monotonic clock, unless taken back."""
@@ -76,14 +76,14 @@ class Watchdog:
                     self._loop.call_soon_threadsafe(beat.set)
             elif now - asked > self._stall_after and not named:
                 named = True
-                log.warning("event loop stalled run=%s seconds=%.1f", self._culprit(), now - asked)
+                log.warning("event loop stalled %s seconds=%.1f", self._who(), now - asked)
             self._answer_overdue(now)
             with self._wake:
                 if not self._closed:
                     self._wake.wait(self._pause())
 
     def _pause(self) -> float | None:
-        if not self._running and not self._overdue:
+        if not self._runs and not self._overdue:
             return None
         soonest = min(self._overdue.values(), default=float("inf")) - time.monotonic()
         return max(0.001, min(self._stall_after / 4, soonest))
@@ -96,6 +96,12 @@ class Watchdog:
         for answer in due:
             answer()
 
-    def _culprit(self) -> str:
+    def _who(self) -> str:
+        """The task that does not give way, and, if it is nobody's, the runs it may belong to."""
         task = asyncio.current_task(self._loop)
-        return task.get_name() if task else "unknown"
+        name = task.get_name() if task else "unknown"
+        if name.startswith("run "):
+            return f"task={name!r}"
+        with self._wake:
+            runs = sorted(self._runs)
+        return f"task={name!r} runs={','.join(runs[:5])}{',…' if len(runs) > 5 else ''}"

@@ -8,7 +8,7 @@ writer does not know yet. In SQLite the single writer makes it so, in PostgreSQL
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.core.transcript import Entry
@@ -42,6 +42,7 @@ class StoredMessage:
     outcome: Outcome | None  # None: it has not ended
 
 
+@runtime_checkable
 class Store(Protocol):
     """What survives the process. Every method may raise `StoreError`."""
 

@@ -1,0 +1,60 @@
+"""Bad input gets a clear error that names what was wrong, before anything is touched.
+
+The types say all this already; these are for callers that are not type-checked. What somebody
+said is never quoted, only what kind of thing it was: errors end up in logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lastword.core.model import Attachment
+
+
+def must_be_text(thing: object, what: str) -> None:
+    """A `TypeError` if it is not a str."""
+    if not isinstance(thing, str):
+        raise TypeError(f"{what} must be a str, not {_kind(thing)}")
+
+
+def must_be_callable(thing: object, what: str) -> None:
+    """A `TypeError` if it cannot be called."""
+    if not callable(thing):
+        raise TypeError(f"{what} must be callable, and {_kind(thing)} is not")
+
+
+def must_be_one_of(value: object, allowed: Sequence[object], what: str) -> None:
+    """A `ValueError` if it is none of them."""
+    if value not in allowed:
+        names = ", ".join(repr(name) for name in allowed if name is not None)
+        raise ValueError(f"{what} must be one of {names}; it is {value!r}")
+
+
+def must_be_count(value: object, what: str, *, least: int) -> None:
+    """An error if it is not a whole number, or too small."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{what} must be a whole number, not {_kind(value)}")
+    if value < least:
+        raise ValueError(f"{what} must be at least {least}; it is {value}")
+
+
+def must_be_seconds(value: object, what: str, *, zero: bool = False) -> None:
+    """An error if it is not a number of seconds, more than 0 (or, if told, 0)."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"{what} must be a number of seconds, not {_kind(value)}")
+    if not (value > 0 or (zero and value == 0)):
+        raise ValueError(f"{what} must be more than 0 seconds; it is {value}")
+
+
+def attachments_of(things: Sequence[Attachment]) -> tuple[Attachment, ...]:
+    """The attachments of a message, as they are kept."""
+    if not isinstance(things, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
+        raise TypeError(f"attachments must be a sequence of Attachments, not {_kind(things)}")
+    for part in things:
+        if not isinstance(part, Attachment):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
+            raise TypeError(f"attachments must be Attachments, and one is {_kind(part)}")
+    return tuple(things)
+
+
+def _kind(thing: object) -> str:
+    return "None" if thing is None else f"a {type(thing).__name__}"

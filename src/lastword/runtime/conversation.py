@@ -1,0 +1,132 @@
+"""A session from the runtime's side: opened, stopped, flushed and closed, whoever asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from lastword.core.events import StopAsked
+from lastword.core.model import Reason, RunId, SessionId
+from lastword.core.orders import End, Pause
+from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
+from lastword.errors import RuntimeClosed, StoreError, UnknownSession
+from lastword.runtime import intake
+from lastword.runtime.driver import Driver, Step
+from lastword.runtime.going import Going
+from lastword.runtime.run import running
+from lastword.runtime.stop import Answer
+from lastword.runtime.tasks import ended
+
+
+class Conversation:
+    """One session, as its runtime has it. A program is given a `Session` of it."""
+
+    def __init__(self, driver: Driver, runtime_must_be_open: Callable[[], object]) -> None:
+        self.driver = driver
+        self.closed = False
+        self._runtime_must_be_open = runtime_must_be_open
+        self._loading: asyncio.Task[None] | None = None
+
+    @property
+    def id(self) -> SessionId:
+        return self.driver.id
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing of it is going, and nothing waits."""
+        return not self.driver.machine.busy and not self.driver.machine.waiting
+
+    def is_below(self, id: SessionId) -> bool:
+        """Whether it is a child's, at any depth, of that session."""
+        return id in self.driver.ancestors
+
+    def must_be_open(self) -> None:
+        """Raise if nothing can be asked of it any more."""
+        self._runtime_must_be_open()
+        if self.closed:
+            raise UnknownSession(f"session {self.id} was ended; ask the runtime for it anew")
+
+    async def loaded(self) -> None:
+        """Know what the store knows."""
+        if self._loading is None or (self._loading.done() and _failed(self._loading)):
+            self._loading = self.driver.duties.start(intake.load(self.driver), name="load")
+        await unless_closed(self._loading)
+
+    async def flushed(self, seconds: float) -> None:
+        """Return when all is durable, or cannot be, or so much time has passed."""
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.driver.journal.committed()
+        await ended(self.driver.duties.living, seconds)
+
+    def fence(
+        self, reason: Reason, run: RunId | None = None, by: str | None = None
+    ) -> Callable[[], Answer]:
+        """Stop; what is returned, called, carries out the rest and gives the answer."""
+        step = self.driver.apply(StopAsked(reason, run, by))
+
+        def carry_out() -> Answer:
+            self.driver.carry_out()
+            return Answer(self.answer(step, running.get()))
+
+        return carry_out
+
+    def answer(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
+        """The receipt of what this step stopped, or of the stop that is still being settled."""
+        pending = self.driver.settlements
+        settlement = step.settlement or (pending[-1] if pending else None)
+        now: asyncio.Future[Receipt] = self.driver.loop.create_future()
+        if settlement is None:
+            now.set_result(at_fence(self.driver, step))
+        elif settlement.answer.done() or settlement.includes(caller):
+            now.set_result(settlement.receipt())  # nobody waits for their own end
+        else:
+            return settlement.answer
+        return now
+
+
+async def unless_closed(duty: asyncio.Task[None]) -> None:
+    """Wait for a duty of a session's; if it was given up, the runtime is being closed."""
+    try:
+        await asyncio.shield(duty)
+    except asyncio.CancelledError:
+        here = asyncio.current_task()
+        if duty.cancelled() and not (here and here.cancelling()):
+            raise RuntimeClosed("this runtime was closed before it was done") from None
+        raise
+
+
+def _failed(task: asyncio.Task[None]) -> bool:
+    return task.cancelled() or task.exception() is not None
+
+
+def at_fence(driver: Driver, step: Step) -> Receipt:
+    """All that is known in the instant of the fence; false if there was nothing to stop."""
+    ends = [order for order in step.orders if isinstance(order, End)]
+    dropped = [m for end in ends if not end.started for m in end.turn.messages]
+    paused = [m for order in step.orders if isinstance(order, Pause) for m in order.turn.messages]
+    took = driver.loop.time() - step.at
+
+    async def settled() -> Receipt:
+        driver.carry_out()
+        if step.settlement:
+            return await asyncio.shield(step.settlement.done)
+        await driver.gone()
+        return at_fence(driver, step)
+
+    return Receipt(
+        session=driver.id,
+        generation=step.generation,
+        reason=step.event.reason if isinstance(step.event, StopAsked) else Reason.STOPPED,
+        fenced_at=driver.shared.clock() - took,
+        took=took,
+        runs=tuple(end.turn.run for end in ends if end.started),
+        messages=(
+            *(MessageReport(message, "dropped") for message in dropped),
+            *(MessageReport(message, "paused") for message in paused),
+        ),
+        unconfirmed=tuple(Unconfirmed("run", run) for run in sorted(driver.machine.dying)),
+        durable=not step.orders and not driver.journal.behind,
+        later=settled,
+    )
