@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
+from weakref import WeakSet
 
 from lastword import Engine, Receipt, Run, Runtime, Session
 from lastword.core.transcript import Called, Finished, Result, Said
@@ -85,7 +86,7 @@ class OneAtATime:
         self.broken: list[str] = []
         self._work = work
         self._active: dict[str, Run] = {}
-        WATCHED.append(self)
+        WATCHED.add(self)
 
     async def __call__(self, run: Run) -> None:
         before = self._active.get(run.session)
@@ -96,7 +97,7 @@ class OneAtATime:
         await self._work(run)
 
 
-WATCHED: list[OneAtATime] = []  # those of this story; asked by `check_log`
+WATCHED: WeakSet[OneAtATime] = WeakSet()  # those of this story; asked by `check_log`
 
 
 async def stop(session: Session, run: str | None = None, by: str | None = None) -> Receipt:
