@@ -99,7 +99,7 @@ def test_a_collecting_window_closes_ten_seconds_after_its_first_message(schedule
 
             assert starts[1] == pytest.approx(10)
 
-    explore(story, max(schedules // 5, 100))
+    explore(story, schedules)
 
 
 @pytest.mark.scenario("T10")
@@ -176,7 +176,7 @@ def test_after_a_run_failed_with_two_queued_both_run(schedules: int) -> None:
             assert tickets[0].error == "ValueError: broken"
             await check_log(session)
 
-    explore(story, max(schedules // 2, 100))
+    explore(story, schedules)
 
 
 @pytest.mark.scenario("T12")
@@ -255,7 +255,7 @@ def test_a_moved_message_runs_in_its_new_place(to: int, order: str, schedules: i
 
             assert engine.order == list(order)
 
-    explore(story, max(schedules // 5, 100))
+    explore(story, schedules)
 
 
 @pytest.mark.scenario("T13")
@@ -274,4 +274,4 @@ def test_a_sender_who_finds_the_queue_full_is_told_and_nothing_is_queued(schedul
             said = [e.message.text for e in await session.log() if isinstance(e, Said)]
             assert said == ["go", "one", "two"]
 
-    explore(story, max(schedules // 5, 100))
+    explore(story, schedules)

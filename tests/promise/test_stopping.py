@@ -7,7 +7,7 @@ from concurrent.futures import Future
 import pytest
 
 from lastword import Outcome, Receipt, Run, Runtime, StaleRun, Status
-from lastword.testing.recorder import Recorder
+from lastword.testing.recorder import FakeClock, Recorder
 from lastword.testing.seeded import explore
 from tests.promise.stories import (
     Latch,
@@ -47,15 +47,18 @@ async def test_the_receipt_says_what_was_ended_dropped_skipped_and_left() -> Non
         finally:
             await run.emit("too late")
 
-    async with Runtime(engine, sink=heard) as r:
+    clock = FakeClock(1_700_000_000.0)
+    async with Runtime(engine, sink=heard, clock=clock) as r:
         session = r.session("s")
         await session.send("go")
         await busy.came.wait()
         await session.send("and then the tests", on_message="queue", by="ann")
         await session.send("gently", on_message="steer")
         receipt = await session.stop()
+        stored = [entry for entry in await session.log() if isinstance(entry, Receipt)]
 
     assert receipt
+    assert stored == [receipt]
     assert receipt.quiet
     assert receipt.durable
     assert receipt.generation == 2
@@ -72,7 +75,7 @@ async def test_the_receipt_says_what_was_ended_dropped_skipped_and_left() -> Non
     }
     assert receipt.dropped == 1
     assert receipt.unconfirmed == ()
-    assert receipt.fenced_at > 1e9
+    assert receipt.fenced_at == pytest.approx(1_700_000_000.0, abs=1)
     assert Receipt.from_json(receipt.to_json()) == receipt
 
 
@@ -261,7 +264,7 @@ def test_a_run_that_stops_itself_is_answered_at_the_fence(schedules: int) -> Non
                 assert not receipt.quiet  # it was still in it
                 assert (await receipt.settled()).quiet
 
-    explore(story, max(schedules // 5, 100))
+    explore(story, schedules)
 
 
 def test_a_stop_after_a_new_message_is_a_new_stop_that_names_what_still_dies(
@@ -293,7 +296,7 @@ def test_a_stop_after_a_new_message_is_a_new_stop_that_names_what_still_dies(
             wedged.open.set()
             assert (await other.settled()).quiet
 
-    explore(story, max(schedules // 5, 100))
+    explore(story, schedules)
 
 
 def test_cancelling_whoever_asked_for_a_stop_does_not_undo_it(schedules: int) -> None:
@@ -312,4 +315,55 @@ def test_cancelling_whoever_asked_for_a_stop_does_not_undo_it(schedules: int) ->
             assert await ticket.outcome() == Outcome.STOPPED
             await check_log(session)
 
-    explore(story, max(schedules // 5, 100))
+    explore(story, schedules)
+
+
+@pytest.mark.parametrize(("seconds", "cancels"), [(0.9, 1), (1.5, 2), (2.5, 3)])
+def test_a_polite_ending_has_a_second_before_it_is_cancelled_again(
+    seconds: float, cancels: int, schedules: int
+) -> None:
+    async def story() -> None:
+        felt: list[str] = []
+        up = asyncio.Event()
+
+        async def engine(run: Run) -> None:
+            now = asyncio.get_running_loop().time
+            up.set()
+            end = float("inf")
+            while (left := end - now()) > 0:
+                try:
+                    await asyncio.sleep(min(left, 1000))
+                except asyncio.CancelledError:
+                    felt.append("cancel")
+                    end = min(end, now() + seconds)
+
+        async with runtime(engine, deadline=10) as r:
+            session = r.session("s")
+            await session.send("go")
+            await up.wait()
+            receipt = await session.stop()
+
+            assert receipt.quiet
+            assert len(felt) == cancels
+            assert receipt.took == pytest.approx(seconds)
+
+    explore(story, schedules)
+
+
+async def test_whoever_stalls_the_loop_is_named_with_its_run(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    named = threading.Event()
+    caplog.handler.addFilter(lambda _: named.set() or True)
+
+    async def helper() -> None:
+        named.wait(60)  # on the loop, until the watchdog has spoken
+
+    async def engine(run: Run) -> None:
+        await run.task(helper(), name="title")
+
+    async with Runtime(engine, stall_after=0.05) as r:
+        ticket = await r.session("s").send("go")
+        assert await ticket.outcome() == Outcome.COMPLETED
+
+    assert "event loop stalled task='run s#1: title'" in caplog.text

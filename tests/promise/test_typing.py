@@ -64,4 +64,4 @@ def test_a_run_that_ends_takes_its_own_mark_down_and_a_stop_counts_none(schedule
             assert [event.data for event in heard] == [True, False, True, False]
             assert receipt.dropped == 0
 
-    explore(story, max(schedules // 5, 50))
+    explore(story, schedules)

@@ -64,7 +64,7 @@ def test_a_runtime_can_be_closed_from_inside_a_run_and_by_several_at_once(schedu
         await a_while()
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
-    explore(story, max(schedules // 5, 50))
+    explore(story, schedules)
 
 
 def test_a_sender_who_meets_a_closing_runtime_is_told_so(schedules: int) -> None:
@@ -87,7 +87,7 @@ def test_a_sender_who_meets_a_closing_runtime_is_told_so(schedules: int) -> None
         assert set(answers) <= {"ok", "RuntimeClosed"}
         assert len(answers) == 4
 
-    explore(story, max(schedules // 2, 50))
+    explore(story, schedules)
 
 
 class Fragile(MemoryStore):
@@ -142,7 +142,11 @@ async def test_a_run_may_delete_its_own_session() -> None:
 def test_deletions_at_once_are_one_and_what_comes_after_stands(schedules: int) -> None:
     async def story() -> None:
         store = Fragile()
-        async with runtime(OneAtATime(talk), store=store, queue_on_stop="keep") as r:
+
+        async def work(run: Run) -> None:
+            await (answer(run) if run.message.text == "new" else talk(run))
+
+        async with runtime(OneAtATime(work), store=store, queue_on_stop="keep") as r:
             session = r.session("d")
             await session.send("one")
             waiting = await session.send("two", on_message="queue")
@@ -155,7 +159,7 @@ def test_deletions_at_once_are_one_and_what_comes_after_stands(schedules: int) -
             assert await new.outcome() == Outcome.COMPLETED
             await check_log(r.session("d"))
 
-    explore(story, max(schedules // 5, 50))
+    explore(story, schedules)
 
 
 @pytest.mark.parametrize("error", [OSError("full"), asyncio.CancelledError(), StoreError("no")])
@@ -266,7 +270,7 @@ def test_a_kept_child_of_a_child_comes_home_to_the_person(schedules: int) -> Non
             await a_while()
             assert await r.sessions() == ()
 
-    explore(story, max(schedules // 10, 50))
+    explore(story, schedules)
 
 
 async def test_a_child_that_could_not_be_stored_never_was() -> None:

@@ -218,7 +218,7 @@ def test_no_delivery_overtakes_another_that_nobody_waits_for(schedules: int) -> 
             assert receipt.quiet
             assert landed == ["a", "b", "True", "False"]
 
-    explore(story, max(schedules // 10, 50))
+    explore(story, schedules)
 
 
 async def test_a_thread_in_the_sink_is_under_way_until_it_has_left() -> None:
@@ -290,4 +290,4 @@ def test_two_wedged_calls_of_one_tool_are_two(schedules: int) -> None:
             assert [str(one) for one in receipt.unconfirmed].count("tool fetch") == 2
             wedged.open.set()
 
-    explore(story, max(schedules // 10, 50))
+    explore(story, schedules)
