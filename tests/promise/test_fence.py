@@ -88,6 +88,35 @@ def test_a_stop_at_any_step_of_a_run_is_the_last_thing_heard_of_it() -> None:
     assert sweep(story) > 5
 
 
+@pytest.mark.scenario("S1")
+def test_the_first_schedules_of_all_depth_first_hear_nothing_after_the_fence(
+    schedules: int,
+) -> None:
+    async def story() -> None:
+        heard: list[bool] = []
+        runs: list[Run] = []
+
+        async def sink(event: FeedEvent) -> None:
+            heard.append(runs[0].current)
+
+        async def engine(run: Run) -> None:
+            runs.append(run)
+            await run.emit("a")
+            await run.emit("b")
+
+        async with runtime(engine, sink=sink) as r:
+            session = r.session("s")
+            sending = asyncio.create_task(session.send("go"))
+            stopping = asyncio.create_task(stop(session))
+            await asyncio.gather(sending, stopping)
+            await session.stop()
+
+            assert all(heard)
+            await check_log(session)
+
+    explore(story, schedules * 2, depth_first=True)
+
+
 @pytest.mark.scenario("S3")
 def test_of_five_messages_in_the_send_chain_at_most_the_first_lands(schedules: int) -> None:
     async def story() -> None:
