@@ -267,7 +267,7 @@ async def test_a_session_is_known_by_a_name_and_only_if_it_is_there() -> None:
         old = runtime.session("s")
         await (await old.send("go")).outcome()
         await runtime.delete("s")
-        with pytest.raises(UnknownSession, match="session s was ended"):
+        with pytest.raises(UnknownSession, match="session s has ended"):
             await old.send("again")
         assert await runtime.session("s").log() == ()
 

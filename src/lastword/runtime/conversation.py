@@ -5,26 +5,37 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TypeVar
 
 from lastword.core.events import StopAsked
 from lastword.core.model import Reason, RunId, SessionId
 from lastword.core.orders import End, Pause
-from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
+from lastword.core.receipt import MessageReport, Receipt
 from lastword.errors import RuntimeClosed, StoreError, UnknownSession
 from lastword.runtime import intake
-from lastword.runtime.driver import Driver, Step
+from lastword.runtime.driver import Driver
 from lastword.runtime.going import Going
 from lastword.runtime.run import running
+from lastword.runtime.step import Step
 from lastword.runtime.stop import Answer
 from lastword.runtime.tasks import ended
+
+T = TypeVar("T")
 
 
 class Conversation:
     """One session, as its runtime has it. A program is given a `Session` of it."""
 
-    def __init__(self, driver: Driver, runtime_must_be_open: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        runtime_must_be_open: Callable[[], object],
+        *,
+        new: bool = False,  # its name was never used: there is nothing to load
+    ) -> None:
         self.driver = driver
         self.closed = False
+        self._new = new
         self._runtime_must_be_open = runtime_must_be_open
         self._loading: asyncio.Task[None] | None = None
 
@@ -45,10 +56,15 @@ class Conversation:
         """Raise if nothing can be asked of it any more."""
         self._runtime_must_be_open()
         if self.closed:
-            raise UnknownSession(f"session {self.id} was ended; ask the runtime for it anew")
+            raise UnknownSession(
+                f"session {self.id} has ended: it was deleted (ask the runtime for it anew), or it "
+                "was a child run's (which can be read, and no more)"
+            )
 
     async def loaded(self) -> None:
         """Know what the store knows."""
+        if self._new:
+            return
         if self._loading is None or (self._loading.done() and _failed(self._loading)):
             self._loading = self.driver.duties.start(intake.load(self.driver), name="load")
         await unless_closed(self._loading)
@@ -86,10 +102,10 @@ class Conversation:
         return now
 
 
-async def unless_closed(duty: asyncio.Task[None]) -> None:
-    """Wait for a duty of a session's; if it was given up, the runtime is being closed."""
+async def unless_closed(duty: asyncio.Task[T]) -> T:
+    """Wait for something the runtime does; if it was given up, the runtime is being closed."""
     try:
-        await asyncio.shield(duty)
+        return await asyncio.shield(duty)
     except asyncio.CancelledError:
         here = asyncio.current_task()
         if duty.cancelled() and not (here and here.cancelling()):
@@ -126,7 +142,7 @@ def at_fence(driver: Driver, step: Step) -> Receipt:
             *(MessageReport(message, "dropped") for message in dropped),
             *(MessageReport(message, "paused") for message in paused),
         ),
-        unconfirmed=tuple(Unconfirmed("run", run) for run in sorted(driver.machine.dying)),
+        unconfirmed=tuple(driver.dying),
         durable=not step.orders and not driver.journal.behind,
         later=settled,
     )

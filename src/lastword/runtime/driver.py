@@ -14,12 +14,11 @@ import threading
 from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TypeAlias, assert_never
 
 from lastword.core.events import (
-    Accepted,
     ClockReached,
     Ended,
     Event,
@@ -32,7 +31,7 @@ from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, 
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
 from lastword.core.session import SessionMachine
 from lastword.core.transcript import Began, Finished, Said, Text, build
-from lastword.errors import ImpossibleMove
+from lastword.errors import ImpossibleMove, StaleRun
 from lastword.runtime.children import Child
 from lastword.runtime.feed import Feed, FeedEvent, Kind
 from lastword.runtime.fence import Fence
@@ -42,23 +41,13 @@ from lastword.runtime.journal import Journal, ask
 from lastword.runtime.ledger import Ledger
 from lastword.runtime.run import Engine, Run, running
 from lastword.runtime.shared import Shared
+from lastword.runtime.step import Step
 from lastword.runtime.stop import Settlement
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.ticket import Ticket
 
 log = logging.getLogger("lastword")
 Told: TypeAlias = list[tuple[Ticket, Outcome, str]]
-
-
-@dataclass(slots=True)
-class Step:
-    """One move of the machine, and what is to be done about it."""
-
-    event: Event
-    orders: list[Order]
-    generation: Generation
-    at: float
-    settlement: Settlement | None = None
 
 
 class Driver:
@@ -117,7 +106,7 @@ class Driver:
         """Carry out whatever was ordered and is still to be done, in order."""
         while self._todo:
             step = self._todo.popleft()
-            if _ends_something(step):
+            if step.ends_something:
                 reason = step.event.reason if isinstance(step.event, StopAsked) else None
                 step.settlement = self._settlement(reason or Reason.SUPERSEDED, step)
             told: Told = []
@@ -245,7 +234,8 @@ class Driver:
             self.shared.watchdog.run_ended(run)
         active = self.machine.active
         if active and active.run == run and not going.hold.current:
-            self.tell(StopAsked(Reason.PARENT, run))  # its parent was stopped first
+            with suppress(StaleRun):  # unless a stop from another thread was quicker
+                self.tell(StopAsked(Reason.PARENT, run))  # its parent was stopped first
         if error and going.hold.current:
             going.error = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
             cause = error if isinstance(error, BaseException) else None
@@ -293,8 +283,11 @@ class Driver:
             hold.typing = False
             event = self.publish("typing", run, data=False)
             if going.sink:
-                going.sink.last_word(event)
+                going.sink.last_word(event, unless=partial(self._types_beside, going))
         return going.error
+
+    def _types_beside(self, going: Going) -> bool:
+        return any(g.hold.typing for g in self._going.values() if g is not going)
 
     # what a run asks for
 
@@ -365,6 +358,14 @@ class Driver:
             await asyncio.wait(left)
 
     @property
+    def dying(self) -> list[Unconfirmed]:
+        """What has been stopped and has not ended, by name. Any thread may ask."""
+        goings = [going for settlement in tuple(self.settlements) for going in settlement.goings]
+        runs = self.machine.dying
+        goings += [g for run, g in tuple(self._going.items()) if run in runs and g not in goings]
+        return [one for going in goings for one in going.unconfirmed]
+
+    @property
     def unconfirmed(self) -> list[Unconfirmed]:
         return [one for settlement in self.settlements for one in settlement.unconfirmed]
 
@@ -390,8 +391,3 @@ class Driver:
         for tasks in (self._runs, self.settling, self.duties):
             tasks.cancel()
         self.journal.abandon()
-
-
-def _ends_something(step: Step) -> bool:
-    asked = isinstance(step.event, StopAsked | Accepted)
-    return asked and any(isinstance(order, Cancel | End | Pause) for order in step.orders)

@@ -98,7 +98,7 @@ class Fence:
         self._hold.drop()
         await asyncio.sleep(0)  # a loop of refused sends must not stall the event loop
 
-    def last_word(self, event: FeedEvent) -> None:
+    def last_word(self, event: FeedEvent, *, unless: Callable[[], bool]) -> None:
         """Deliver what the session itself says in the run's place, after what is under way."""
 
         async def deliver() -> None:
@@ -109,6 +109,8 @@ class Fence:
                 return self._sink(event)
 
             async with self._turn:
+                if unless():
+                    return
                 await call(leave, effect, self._hold, self._threads if self._in_thread else None)
 
         self._deliveries.start(deliver(), name=name_of(self._sink))

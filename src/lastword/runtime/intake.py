@@ -10,8 +10,9 @@ from lastword.core.model import Attachment, Message, MessageId, Origin, Outcome,
 from lastword.core.orders import Refuse
 from lastword.errors import Busy, QueueFull, StoreError, Undurable
 from lastword.runtime.checks import must_be_text
-from lastword.runtime.driver import Driver, Step
+from lastword.runtime.driver import Driver
 from lastword.runtime.journal import ask
+from lastword.runtime.step import Step
 from lastword.runtime.ticket import Ticket
 
 _OURS = re.compile(r"m\d+")  # what a message is called if its sender does not say
@@ -21,8 +22,10 @@ async def load(driver: Driver) -> None:
     """Learn from the store where the session stands."""
     stored = await ask(driver.shared.store.load(driver.id))
     if stored:
-        driver.machine.generation = stored.generation
-        driver.journal.serial = stored.serial
+        with driver.lock:  # and never backwards
+            known_so_far = driver.machine.generation
+            driver.machine.generation = max(known_so_far, stored.generation)
+            driver.journal.serial = max(driver.journal.serial, stored.serial)
 
 
 def check_id(id: str | None) -> MessageId | None:
@@ -43,7 +46,7 @@ async def known(driver: Driver, id: MessageId) -> Ticket | None:
         stored = await ask(driver.shared.store.message(driver.id, id))
     if tickets := driver.tickets.get(id):  # also if it came while we looked
         if tickets[0].closed:
-            tickets.insert(0, _another(tickets[0]))
+            tickets.insert(0, tickets[0].again())
         ticket = tickets[0]
         if storing := driver.storing.get(id):
             await asyncio.shield(storing)  # no acknowledgement before it is durable
@@ -54,12 +57,6 @@ async def known(driver: Driver, id: MessageId) -> Ticket | None:
     ticket.tell_started(stored.run)
     ticket.tell_outcome(stored.outcome or Outcome.LOST)  # else whoever had it has died with it
     return ticket
-
-
-def _another(ticket: Ticket) -> Ticket:
-    again = Ticket(ticket.message, ticket.run)
-    again.placed = ticket.placed
-    return again
 
 
 def accept(

@@ -87,7 +87,14 @@ class Journal:
 
     async def committed(self) -> None:
         """Return once everything added so far is durable. Whoever waits may give up; it goes on."""
-        await asyncio.shield(self.commit())
+        commit = self.commit()
+        try:
+            await asyncio.shield(commit)
+        except asyncio.CancelledError:
+            here = asyncio.current_task()
+            if commit.cancelled() and not (here and here.cancelling()):
+                raise StoreError("the runtime was closed before the store answered") from None
+            raise
 
     async def _commit(self) -> None:
         async with self._turn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Collection
 from contextlib import suppress
 from types import TracebackType
@@ -37,6 +38,7 @@ from lastword.stores.contract import Store
 from lastword.stores.opening import open_store
 
 log = logging.getLogger("lastword")
+_A_CHILDS = re.compile(r".+#\d+/\d+", re.DOTALL)  # what child runs' sessions are called
 
 
 class Runtime:
@@ -132,10 +134,14 @@ class Runtime:
         if not isinstance(id, str) or not id:  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             raise ValueError(f"a session's id must be a str that is not empty; it is {id!r}")
         key = SessionId(id)
-        if key not in self._sessions:
-            driver = Driver(key, self._open(), self._engine)
-            self._sessions[key] = Conversation(driver, self._open)
-        return Session(self._sessions[key])
+        if key in self._sessions:
+            return Session(self._sessions[key])
+        conversation = Conversation(Driver(key, self._open(), self._engine), self._open)
+        if _A_CHILDS.fullmatch(id):
+            conversation.closed = True  # it has ended; its log can be read, and no more
+        else:
+            self._sessions[key] = conversation
+        return Session(conversation)
 
     async def stop_all(self) -> dict[str, Receipt]:
         """Stop every session at once; the receipts of those in which something was going."""
@@ -160,13 +166,16 @@ class Runtime:
         self._open()
         if id not in self._sessions and id not in await ask(self._store.sessions()):
             raise UnknownSession(f"there is no session {id!r}, so nothing was deleted")
-        session = self._sessions[self.session(id).id]
+        self.session(id)
+        session = self._sessions.get(SessionId(id))
+        if session is None:
+            raise UnknownSession(f"{id!r} is a child run's session; delete the one above it")
         if session.id not in self._deleting:
             # the runtime's own task: the stop may well cancel whoever asked for this
             deleting = self._tasks.start(self._delete(session), name=f"delete {id}")
             self._deleting[session.id] = deleting
             deleting.add_done_callback(lambda _: self._deleting.pop(session.id))
-        return await asyncio.shield(self._deleting[session.id])
+        return await unless_closed(self._deleting[session.id])
 
     async def _delete(self, session: Conversation) -> Receipt:
         running.set(None)  # a run that asked for this is waited for like any other
@@ -209,6 +218,8 @@ class Runtime:
         for session in sessions:
             session.driver.close()
             session.driver.abandon()
+        for deleting in self._deleting.values():
+            deleting.cancel()
         self._watching.cancel()
         if shared.watchdog:
             shared.watchdog.close()
@@ -236,26 +247,32 @@ class Runtime:
             ancestors=(*self._sessions[parent].driver.ancestors, parent),
             parent=None if keep else going,
         )
-        session = self._sessions[name] = Conversation(driver, self._open)
+        session = self._sessions[name] = Conversation(driver, self._open, new=True)
         ticket, stored = intake.accept(driver, text, by=parent)
         child = Child(driver, ticket, kept=keep)
         going.children.append(child)  # in the same step: a stop from here on finds it
-        self._watching.start(self._see_off(session, child), name=f"child {name}")
+        root = self._sessions.get(driver.ancestors[0])
+        self._watching.start(self._see_off(session, child, root), name=f"child {name}")
+        if not going.hold.current:  # a stop from another thread was quicker
+            driver.end_with_parent()
+            going.hold.must_hold("start of a child run")
         await unless_closed(stored)
         return child
 
-    async def _see_off(self, session: Conversation, child: Child) -> None:
+    async def _see_off(
+        self, session: Conversation, child: Child, root: Conversation | None
+    ) -> None:
         """When a child has ended, forget it; bring a kept one's result to the person's session."""
         outcome = await child.outcome()
         await child.gone()
         try:
             text = await child.text()
-            if child.kept and outcome in {Outcome.COMPLETED, Outcome.FAILED}:
+            if root and child.kept and outcome in {Outcome.COMPLETED, Outcome.FAILED}:
                 told = text if outcome is Outcome.COMPLETED else f"{session.id} failed. {text}"
-                root = self.session(session.driver.ancestors[0])
-                await root.send(told, by=session.id, origin="child", on_message="queue")
+                home = Session(root)  # that one: not another made under its name since
+                await home.send(told, by=session.id, origin="child", on_message="queue")
         except LastwordError as error:
-            if not self._closed:
+            if not self._closed and not session.closed:
                 log.warning("a child's result was not told session=%s error=%s", session.id, error)
         finally:
             if session.idle and self._sessions.get(session.id) is session:

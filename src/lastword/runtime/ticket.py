@@ -26,6 +26,7 @@ class Ticket:
         self.closed = False
         self._done: asyncio.Future[Outcome] = loop.create_future()
         self._started: asyncio.Future[RunId | None] = loop.create_future()
+        self._taken_up: RunId | None = None
         self._error = ""
         self._takeover: asyncio.Future[Receipt] | None = None
 
@@ -61,10 +62,19 @@ class Ticket:
         for future in (self._done, self._started):
             future.cancel()
 
+    def again(self) -> Ticket:
+        """Another ticket for the same message, for who asks again after closing this one."""
+        ticket = Ticket(self.message, self.run)
+        ticket.placed, ticket._takeover = self.placed, self._takeover
+        if self._taken_up:
+            ticket.tell_started(self._taken_up)
+        return ticket
+
     # told by the session
 
     def tell_started(self, run: RunId | None) -> None:
         self.run = run or self.run
+        self._taken_up = run or self._taken_up
         if not self._started.done():
             self._started.set_result(run)
 

@@ -1,0 +1,27 @@
+"""One move of a session's machine, and what is to be done about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lastword.core.events import Accepted, Event, StopAsked
+from lastword.core.model import Generation
+from lastword.core.orders import Cancel, End, Order, Pause
+from lastword.runtime.stop import Settlement
+
+
+@dataclass(slots=True)
+class Step:
+    """What happened, what was ordered, and at which time of the loop's."""
+
+    event: Event
+    orders: list[Order]
+    generation: Generation
+    at: float
+    settlement: Settlement | None = None
+
+    @property
+    def ends_something(self) -> bool:
+        """Whether somebody is owed a receipt for it."""
+        asked = isinstance(self.event, StopAsked | Accepted)
+        return asked and any(isinstance(order, Cancel | End | Pause) for order in self.orders)
