@@ -387,4 +387,4 @@ def test_a_loop_of_refused_emits_does_not_stall_the_event_loop(schedules: int) -
             assert await ticket.outcome() == Outcome.STOPPED
             assert (await receipt.settled()).quiet
 
-    explore(story, max(schedules // 10, 50))
+    explore(story, schedules)

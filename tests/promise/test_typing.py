@@ -51,17 +51,17 @@ def test_a_run_that_ends_takes_its_own_mark_down_and_a_stop_counts_none(schedule
         async def engine(run: Run) -> None:
             async with run.typing(), run.typing():  # one inside the other is one mark
                 await (forever.wait() if run.message.text == "stop me" else asyncio.sleep(1))
-            await asyncio.sleep(1)
+            await run.progress("after the mark")
 
         async with runtime(engine, sink=heard) as r:
             session = r.session("s")
             await (await session.send("go")).outcome()
-            assert [event.data for event in heard] == [True, False]
+            assert [event.data for event in heard] == [True, False, None]  # down before it went on
 
             await session.send("stop me")
             await asyncio.sleep(1)
             receipt = await session.stop()
-            assert [event.data for event in heard] == [True, False, True, False]
+            assert [event.data for event in heard] == [True, False, None, True, False]
             assert receipt.dropped == 0
 
     explore(story, schedules)

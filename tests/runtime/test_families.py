@@ -65,7 +65,7 @@ def test_a_stopped_child_stays_stopped_whoever_speaks_to_its_session(schedules: 
             assert not any(seen[stopped:])
             assert child.generation >= at_fence
 
-    explore(story, max(schedules // 10, 50))
+    explore(story, schedules)
 
 
 async def test_an_ended_childs_session_can_be_read_and_is_never_used_again() -> None:
@@ -126,7 +126,7 @@ def test_a_kept_childs_result_does_not_bring_a_deleted_session_back(schedules: i
             assert await r.sessions() == ()
             assert not r.session("s").busy
 
-    explore(story, max(schedules // 5, 50))
+    explore(story, schedules)
 
 
 async def test_a_stop_during_a_stall_names_the_thread_of_a_run_that_has_unwound() -> None:
@@ -219,4 +219,4 @@ def test_the_old_runs_mark_is_not_taken_down_under_the_new_run(schedules: int) -
             assert marks[-1] == ("s#2", False)
             assert ("s#1", False) not in marks
 
-    explore(story, max(schedules // 5, 50))
+    explore(story, schedules)
