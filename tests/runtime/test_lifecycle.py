@@ -19,8 +19,9 @@ async def nothing(run: Run) -> None:
     return
 
 
+@pytest.mark.parametrize("later", [0, 0.05, 0.15, 0.25, 0.35])
 def test_closing_leaves_no_message_without_an_outcome_and_nothing_unwritten(
-    schedules: int,
+    later: float, schedules: int
 ) -> None:
     class Slow(MemoryStore):
         def __init__(self) -> None:
@@ -39,6 +40,7 @@ def test_closing_leaves_no_message_without_an_outcome_and_nothing_unwritten(
         store = Slow()
         async with runtime(nothing, store=store) as r:
             ticket = await r.session("s").send("go")
+            await asyncio.sleep(later)  # preparing, going, or ended and on its way to the store
         await a_while()
 
         assert ticket.done
