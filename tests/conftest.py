@@ -21,6 +21,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="how many schedules a test of interleavings explores (500)",
     )
+    parser.addoption(
+        "--tries",
+        type=int,
+        default=10,
+        metavar="N",
+        help="how often each escape artist tries to outlive a stop (10)",
+    )
 
 
 @pytest.fixture
@@ -28,6 +35,13 @@ def schedules(request: pytest.FixtureRequest) -> int:
     """How many schedules to explore."""
     schedules: int = request.config.option.schedules
     return schedules
+
+
+@pytest.fixture
+def tries(request: pytest.FixtureRequest) -> int:
+    """How often each escape artist tries."""
+    tries: int = request.config.option.tries
+    return tries
 
 
 def pytest_configure(config: pytest.Config) -> None:

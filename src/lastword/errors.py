@@ -12,6 +12,9 @@ LastwordError
 ├── UnknownSession       there is no such session
 ├── TicketClosed         the ticket was closed before its outcome was known
 ├── SlowWatcher          a watcher fell too far behind the feed and was dropped
+├── ProcessError         something that has to do with processes could not be done
+│   ├── SpawnFailed      a program could not be started
+│   └── WorkerDied       the process of an isolated tool ended before the tool had
 ├── ImpossibleMove       a machine was told something that cannot have happened
 └── StoreError           a store could not do what it was asked
     └── StaleWrite       the write belongs to an older generation than the store's
@@ -90,6 +93,22 @@ class SlowWatcher(LastwordError):
         )
         self.wanted = wanted
         self.oldest = oldest
+
+
+class ProcessError(LastwordError):
+    """Something that has to do with processes could not be done."""
+
+
+class SpawnFailed(ProcessError):
+    """A program could not be started. Nothing of it runs."""
+
+    def __init__(self, why: str, errno: int = 0) -> None:
+        super().__init__(why)
+        self.errno = errno
+
+
+class WorkerDied(ProcessError):
+    """The process of an isolated tool ended before the tool had."""
 
 
 class ImpossibleMove(LastwordError):

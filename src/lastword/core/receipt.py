@@ -42,6 +42,15 @@ class ChildReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ProcessReport:
+    """One process that was running, and what became of it."""
+
+    pid: int  # as the host sees it; -1 if nobody can tell any more
+    command: str
+    fate: Literal["ended", "killed", "kept", "unconfirmed"]
+
+
+@dataclass(frozen=True, slots=True)
 class MessageReport:
     """A message that had not had its turn: dropped with its text here, or still waiting."""
 
@@ -53,13 +62,15 @@ class MessageReport:
 class Unconfirmed:
     """Something that had not ended when the receipt was written."""
 
-    kind: Literal["run", "task", "delivery", "tool", "child"]
+    kind: Literal["run", "task", "delivery", "tool", "child", "process"]
     name: str
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"
 
 
+_MOST_NAMED = 5
+_CAVEATS = {"group": "what left its process group cannot be seen, and may live on"}
 _VERBS = {
     Reason.STOPPED: "Stopped",
     Reason.SUPERSEDED: "Replaced the answer in",
@@ -81,6 +92,8 @@ class Receipt:
     dropped: int = 0
     calls: tuple[ToolReport, ...] = ()
     children: tuple[ChildReport, ...] = ()
+    processes: tuple[ProcessReport, ...] = ()
+    level: str = ""  # how strictly processes are held here; empty if none was ever started
     messages: tuple[MessageReport, ...] = ()
     unconfirmed: tuple[Unconfirmed, ...] = ()
     durable: bool = True
@@ -145,6 +158,7 @@ class Receipt:
         rows = [
             ("still ending", ", ".join(map(str, self.unconfirmed))),
             *((f"tools {status}", _names(calls)) for status, calls in self.tools.items()),
+            ("processes", self._processes()),
             ("children", ", ".join(f"{c.session} {c.fate}" for c in self.children)),
             ("messages dropped", self._quoted("dropped")),
             ("messages waiting", self._quoted("paused")),
@@ -152,6 +166,20 @@ class Receipt:
             ("not stored yet", "" if self.durable else "no new message is taken until it is"),
         ]
         return [f"{label}: {what}" for label, what in rows if what]
+
+    def _processes(self) -> str:
+        """Those that were killed, kept or not confirmed by name; the polite ones are counted."""
+        if not self.processes:
+            return ""
+        ended = sum(process.fate == "ended" for process in self.processes)
+        parts = [f"{ended} ended"] if ended else []
+        for fate in ("killed", "kept", "unconfirmed"):
+            named = [f"{p.pid} {_short(p.command)}" for p in self.processes if p.fate == fate]
+            more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
+            if named:
+                parts.append(f"{fate}: {', '.join(named[:_MOST_NAMED])}{more}")
+        caveat = f"; {_CAVEATS[self.level]}" if self.level in _CAVEATS else ""
+        return f"{'; '.join(parts)} (level {self.level}{caveat})"
 
     def _quoted(self, fate: str) -> str:
         return ", ".join(f"“{_short(m.message.text)}”" for m in self.messages if m.fate == fate)
@@ -169,10 +197,21 @@ def _tool(plain: dict[str, Any]) -> ToolReport:
 _PARTS: dict[str, Callable[[dict[str, Any]], object]] = {
     "calls": _tool,
     "children": lambda plain: ChildReport(**plain),
+    "processes": lambda plain: ProcessReport(**plain),
     "messages": _message,
     "unconfirmed": lambda plain: Unconfirmed(**plain),
 }
-_PLAIN = ("session", "generation", "reason", "fenced_at", "took", "runs", "dropped", "durable")
+_PLAIN = (
+    "session",
+    "generation",
+    "reason",
+    "fenced_at",
+    "took",
+    "runs",
+    "dropped",
+    "durable",
+    "level",
+)
 
 
 def _names(calls: tuple[ToolReport, ...]) -> str:

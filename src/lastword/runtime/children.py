@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import Protocol
 
 from lastword.core.model import Outcome, RunId, SessionId
-from lastword.core.receipt import ChildReport, Unconfirmed
+from lastword.core.receipt import ChildReport, ProcessReport, Unconfirmed
 from lastword.runtime.ticket import Ticket
 
 
 class Offspring(Protocol):
     """A child's session, as its parent sees it."""
 
-    id: SessionId
+    @property
+    def id(self) -> SessionId: ...
 
     def end_with_parent(self) -> None: ...
     async def unwound(self) -> None: ...
@@ -28,6 +29,9 @@ class Offspring(Protocol):
 
     @property
     def dropped(self) -> int: ...
+
+    @property
+    def processes(self) -> tuple[ProcessReport, ...]: ...
 
 
 class Child:
@@ -86,6 +90,10 @@ class Child:
     @property
     def dropped(self) -> int:
         return 0 if self.kept else self._offspring.dropped
+
+    @property
+    def processes(self) -> tuple[ProcessReport, ...]:
+        return () if self.kept else self._offspring.processes
 
     @property
     def report(self) -> ChildReport:

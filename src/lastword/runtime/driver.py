@@ -12,7 +12,7 @@ import inspect
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -30,8 +30,9 @@ from lastword.core.model import Generation, Message, MessageId, Outcome, Reason,
 from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
 from lastword.core.session import SessionMachine
-from lastword.core.transcript import Began, Finished, Said, Text, build
+from lastword.core.transcript import Began, Finished, Said, build
 from lastword.errors import ImpossibleMove, StaleRun
+from lastword.runtime.checks import must_be_seconds
 from lastword.runtime.children import Child
 from lastword.runtime.feed import Feed, FeedEvent, Kind
 from lastword.runtime.fence import Fence
@@ -39,10 +40,11 @@ from lastword.runtime.going import Going
 from lastword.runtime.hold import Hold
 from lastword.runtime.journal import Journal, ask
 from lastword.runtime.ledger import Ledger
+from lastword.runtime.owned import Owned
 from lastword.runtime.run import Engine, Run, running
 from lastword.runtime.shared import Shared
 from lastword.runtime.step import Step
-from lastword.runtime.stop import Settlement
+from lastword.runtime.stop import Settlement, old_processes
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.ticket import Ticket
 
@@ -79,12 +81,13 @@ class Driver:
         self.tickets: dict[MessageId, list[Ticket]] = {}
         self.storing: dict[MessageId, asyncio.Task[None]] = {}
         self.settlements: list[Settlement] = []
+        self.kept = shared.kept.setdefault(ancestors[0] if ancestors else id, [])
         self._parent = parent
         self._runs = Tasks()
         self._todo: deque[Step] = deque()
         self._going: dict[RunId, Going] = {}
         self._timers: dict[asyncio.TimerHandle, None] = {}
-        self._dropped = 0
+        self.on_settled: Callable[[Receipt], object] = bool  # whoever keeps count of them
 
     # the machine
 
@@ -192,8 +195,11 @@ class Driver:
         run = order.turn.run
         above = self._parent.hold if self._parent else None
         hold = Hold(self.machine, self.lock, self.feed, run, order.generation, above)
-        ledger = Ledger(hold, self.journal, self.shared.threads, self.shared.before_tool)
-        going = self._going[run] = Going(order.turn, hold, ledger, self._parent, self._sink)
+        clear = partial(old_processes, self.settlements, run)
+        processes = Owned(self.shared.processes, hold, self.kept, clear)
+        ledger = Ledger(hold, self.journal, self.threads, self.shared.before_tool, processes)
+        going = Going(order.turn, hold, ledger, processes, self._parent, self._sink)
+        self._going[run] = going
         if self.shared.watchdog:
             self.shared.watchdog.run_started(run)
         going.main = self._runs.start(self._drive(going), name=f"run {run}")
@@ -249,7 +255,8 @@ class Driver:
     def _retire(self, going: Going) -> None:
         """See off what a run that ended by itself left behind."""
         seen_to = any(going in settlement.goings for settlement in self.settlements)
-        if not seen_to and (going.living or going.hold.under_way or going.children):
+        left = going.living or going.hold.under_way or going.children or going.processes.any
+        if not seen_to and left:
             step = Step(ClockReached(0), [], self.machine.generation, self.loop.time())
             settlement = self._settlement(Reason.PARENT, step, silent=True)
             settlement.goings.append(going)
@@ -291,6 +298,16 @@ class Driver:
 
     # what a run asks for
 
+    def grace_of(self, asked: float | None) -> float:
+        """How long a process is asked before it is killed."""
+        if asked is None:
+            return self.shared.grace
+        must_be_seconds(asked, "grace", zero=True)
+        if asked >= self.shared.deadline:
+            limit = f"the deadline of a stop ({self.shared.deadline} s)"
+            raise ValueError(f"grace must be shorter than {limit}; it is {asked} s")
+        return asked
+
     def take_steering(self, going: Going) -> tuple[Message, ...]:
         going.hold.must_hold("taking of what was sent to steer it")
         try:
@@ -306,6 +323,7 @@ class Driver:
         if not going.hold.current:
             await asyncio.sleep(0)  # a loop of refused starts must not stall the event loop
             going.hold.must_hold("start of a child run")
+        await going.processes.clear()
         return await self.shared.start_child(self.id, going, text, engine, keep)
 
     # a stop
@@ -340,18 +358,11 @@ class Driver:
     def settled(self, settlement: Settlement, receipt: Receipt) -> None:
         """A settlement is over."""
         self.settlements.remove(settlement)
-        self._dropped += receipt.dropped
+        self.on_settled(receipt)
         if receipt.quiet and not settlement.answer.result().quiet:
             self.publish("settled", text=str(receipt), data=replace(receipt, later=None))
 
-    # as a child's session, for its parent
-
-    def end_with_parent(self) -> None:
-        self.tell(StopAsked(Reason.PARENT))
-
-    async def unwound(self) -> None:
-        while left := [s.answer for s in self.settlements if not s.answer.done()]:
-            await asyncio.wait(left)
+    # what is still dying
 
     async def gone(self) -> None:
         while left := [settlement.done for settlement in self.settlements]:
@@ -364,20 +375,6 @@ class Driver:
         runs = self.machine.dying
         goings += [g for run, g in tuple(self._going.items()) if run in runs and g not in goings]
         return [one for going in goings for one in going.unconfirmed]
-
-    @property
-    def unconfirmed(self) -> list[Unconfirmed]:
-        return [one for settlement in self.settlements for one in settlement.unconfirmed]
-
-    @property
-    def dropped(self) -> int:
-        return self._dropped + sum(s.receipt().dropped for s in self.settlements)
-
-    async def text_of(self, run: RunId) -> str:
-        """What a run said."""
-        await self.journal.committed()
-        entries = await ask(self.shared.store.entries(self.id))
-        return "".join(e.text for e in entries if isinstance(e, Text) and e.run == run)
 
     def close(self) -> None:
         """Take nothing more, and tell watchers so. What is still dying is seen off all the same."""

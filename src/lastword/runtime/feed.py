@@ -26,6 +26,7 @@ Kind: TypeAlias = Literal[
     "typing",
     "progress",
     "call",
+    "process",
     "ended",
     "stopped",
     "settled",

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from lastword.core.model import Turn
-from lastword.core.receipt import Unconfirmed
+from lastword.core.receipt import ProcessReport, Unconfirmed
 from lastword.runtime.children import Child
 from lastword.runtime.fence import Fence
 from lastword.runtime.hold import Hold
 from lastword.runtime.ledger import Ledger
+from lastword.runtime.owned import Owned
 from lastword.runtime.tasks import Tasks
 
 
@@ -23,12 +24,14 @@ class Going:
         turn: Turn,
         hold: Hold,
         ledger: Ledger,
+        processes: Owned,
         parent: Going | None,
         make_sink: Callable[[Hold, Tasks], Fence | None],
     ) -> None:
         self.turn = turn
         self.hold = hold
         self.ledger = ledger
+        self.processes = processes
         self.parent = parent
         self.main: asyncio.Task[None] | None = None
         self.helpers = Tasks(f"run {hold.run}:", loud=True)
@@ -42,7 +45,8 @@ class Going:
         return self in others or (self.parent is not None and self.parent.descends_from(others))
 
     def cancel(self) -> None:
-        """Ask the run and its helpers to end. Its deliveries may complete."""
+        """Ask the run, its helpers and its processes to end. Its deliveries may complete."""
+        self.processes.end()
         if self.main:
             self.main.cancel()
         self.helpers.cancel()
@@ -57,6 +61,7 @@ class Going:
         while living := self.living:
             await asyncio.wait(living)
         await self.hold.ended("delivery")
+        await self.processes.gone()
         for child in self.children:
             await child.unwound()
 
@@ -77,9 +82,16 @@ class Going:
         if self.main and not self.main.done():
             left.append(Unconfirmed("run", self.hold.run))
         left += [Unconfirmed("task", name) for name in self.helpers.names]
+        left += self.processes.unconfirmed
         for child in self.children:
             left += child.unconfirmed
         return left
+
+    @property
+    def process_reports(self) -> tuple[ProcessReport, ...]:
+        """What became of its processes, and of its children's."""
+        below = (report for child in self.children for report in child.processes)
+        return (*self.processes.reports, *below)
 
     @property
     def dropped(self) -> int:

@@ -21,12 +21,12 @@ from lastword.core.transcript import Entry, Text
 from lastword.errors import Superseded
 from lastword.runtime.feed import Feed, FeedEvent, Kind
 
-EffectKind: TypeAlias = Literal["delivery", "tool"]
+EffectKind: TypeAlias = Literal["delivery", "tool", "process"]
 
 
 @dataclass(eq=False, slots=True)
 class Effect:
-    """Something that a run does: a delivery to a sink, a call of a tool."""
+    """Something that a run does: a delivery to a sink, a call of a tool, the start of a process."""
 
     kind: EffectKind
     name: str

@@ -20,6 +20,7 @@ from lastword.errors import ImpossibleMove
 from lastword.runtime.fence import call, is_async, name_of
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.journal import Journal
+from lastword.runtime.owned import Owned
 from lastword.runtime.threads import DaemonThreads
 
 R = TypeVar("R")
@@ -31,7 +32,10 @@ BeforeTool: TypeAlias = "Callable[[Call[Any]], Awaitable[None] | None]"
 class Call(Generic[R]):
     """One intended call of a tool. Awaiting `call()` makes it, at most once."""
 
-    __slots__ = ("_args", "_kwargs", "_ledger", "effect", "id", "made", "name", "status", "tool")
+    __slots__ = (
+        *("_args", "_kwargs", "_ledger"),
+        *("effect", "id", "isolated", "made", "name", "status", "tool"),
+    )
 
     def __init__(
         self,
@@ -40,11 +44,14 @@ class Call(Generic[R]):
         tool: Callable[..., Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        *,
+        isolated: bool,
     ) -> None:
         self.id = ledger.new_id()
         self.name = name
         self.status = Status.INTENDED
         self.made = False
+        self.isolated = isolated  # in a process of its own, which a stop kills
         self.effect = Effect("tool", self.name)
         self.tool = tool
         self._ledger = ledger
@@ -67,6 +74,8 @@ class Call(Generic[R]):
     def begin(self) -> object:
         """The tool's first line, if the run may still act; the check is in the same step."""
         self._ledger.check_in(self)
+        if self.isolated:
+            return self._ledger.processes.call(self.tool, self._args, self._kwargs, self.name)
         return self.tool(*self._args, **self._kwargs)
 
     async def __call__(self) -> R:
@@ -77,15 +86,21 @@ class Call(Generic[R]):
 class Ledger:
     """The calls of one run."""
 
-    __slots__ = ("_before", "_calls", "_hold", "_journal", "_threads")
+    __slots__ = ("_before", "_calls", "_hold", "_journal", "_threads", "processes")
 
     def __init__(
-        self, hold: Hold, journal: Journal, threads: DaemonThreads, before: BeforeTool | None
+        self,
+        hold: Hold,
+        journal: Journal,
+        threads: DaemonThreads,
+        before: BeforeTool | None,
+        processes: Owned,
     ) -> None:
         self._hold = hold
         self._journal = journal
         self._threads = threads
         self._before = before
+        self.processes = processes
         self._calls: list[Call[Any]] = []
 
     def new_id(self) -> CallId:
@@ -97,9 +112,12 @@ class Ledger:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         name: str = "",
+        *,
+        isolated: bool = False,
     ) -> Call[Any]:
         """Write down that a tool is to be called."""
-        intended: Call[Any] = Call(self, name or name_of(tool), tool, args, kwargs)
+        called_as = name or name_of(tool)
+        intended: Call[Any] = Call(self, called_as, tool, args, kwargs, isolated=isolated)
         if self._hold.current:
             self._calls.append(intended)
             called = Called(self._hold.run, intended.id, intended.name, intended.arguments)
@@ -136,6 +154,7 @@ class Ledger:
                 asked = self._before(made)
                 if inspect.isawaitable(asked):
                     await asked
+            await self.processes.clear()
             await self._journal.committed()
         except Exception as error:
             self._close(made, Status.NOT_STARTED, repr(error))
@@ -152,7 +171,7 @@ class Ledger:
             raise ImpossibleMove(f"call {made.id} of {made.name} was given up before it began")
 
     async def _run(self, made: Call[R]) -> R:
-        in_thread = not is_async(made.tool)
+        in_thread = not made.isolated and not is_async(made.tool)
         threads = self._threads if in_thread else None
         try:
             result = await call(made.begin, made.effect, self._hold, threads)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
+from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 from lastword.core.model import Generation, Message, RunId, SessionId, Token
 from lastword.core.transcript import Shown
-from lastword.runtime.checks import must_be_callable, must_be_seconds, must_be_text
+from lastword.processes import Completed, Limits, Process, command
+from lastword.processes.command import OUTPUT_LIMIT, Stdin
+from lastword.runtime.checks import (
+    must_be_callable,
+    must_be_one_of,
+    must_be_seconds,
+    must_be_text,
+)
 from lastword.runtime.children import Child
 from lastword.runtime.feed import FeedEvent, Kind
-from lastword.runtime.fence import Fence
+from lastword.runtime.fence import Fence, is_async
 from lastword.runtime.going import Going
 from lastword.runtime.ledger import Call
 from lastword.runtime.threads import DaemonThreads
@@ -33,6 +41,7 @@ class Host(Protocol):
     id: SessionId
     threads: DaemonThreads
 
+    def grace_of(self, asked: float | None) -> float: ...
     def take_steering(self, going: Going) -> tuple[Message, ...]: ...
 
     async def start_child(
@@ -186,21 +195,84 @@ class Run:
     ) -> Callable[P, Coroutine[Any, Any, R]]: ...
     @overload
     def gate(
-        self, tool: Callable[P, R], *, name: str = ""
+        self, tool: Callable[P, R], *, name: str = "", isolated: bool = False
     ) -> Callable[P, Coroutine[Any, Any, R]]: ...
     def gate(
-        self, tool: Callable[..., Any], *, name: str = ""
+        self, tool: Callable[..., Any], *, name: str = "", isolated: bool = False
     ) -> Callable[..., Coroutine[Any, Any, Any]]:
         """Wrap a tool so that it is not called once the run has lost its session.
 
         `name` is what it is called in receipts, and to the model; its own name if not given.
+        `isolated` calls it in a process of its own, which a stop kills: for tools that are not
+        async and cannot be asked to end. It then has to be a function of a module's.
         """
         must_be_callable(tool, "a tool")
+        if isolated and is_async(tool):
+            raise TypeError(f"{tool!r} is async: a stop cancels it, so it need not be isolated")
 
         async def gated(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the overloads say
-            return await self._going.ledger.intend(tool, args, kwargs, name)()
+            ledger = self._going.ledger
+            return await ledger.intend(tool, args, kwargs, name, isolated=isolated)()
 
         return gated
+
+    # what is started
+
+    async def spawn(  # noqa: PLR0913 - each is one thing to say of a process, with a default
+        self,
+        *argv: str | os.PathLike[str],
+        shell: str | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: Stdin = "none",
+        pty: bool = False,
+        on_stop: Literal["end", "keep"] = "end",
+        grace: float | None = None,
+        limits: Limits | None = None,
+        output_limit: int = OUTPUT_LIMIT,
+    ) -> Process:
+        """Start a program, or a shell's command line. It ends no later than this run.
+
+        When the run ends, however it does, the process and all that it started are asked to end,
+        and killed after `grace` seconds. With `on_stop="keep"` it lives until the runtime is
+        closed, or until it is ended through `session.processes`.
+        """
+        must_be_one_of(on_stop, ("end", "keep"), "on_stop")
+        what = command(
+            *argv,
+            shell=shell,
+            cwd=cwd,
+            env=env,
+            stdin=stdin,
+            pty=pty,
+            limits=limits,
+            output_limit=output_limit,
+        )
+        grace = self._host.grace_of(grace)
+        return await self._going.processes.spawn(what, grace=grace, keep=on_stop == "keep")
+
+    async def shell(
+        self,
+        line: str,
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        timeout: float | None = None,
+        grace: float | None = None,
+        limits: Limits | None = None,
+    ) -> Completed:
+        """Run a command line to its end; its exit code and what it wrote, both streams in one.
+
+        After `timeout` seconds it is ended, with all that it started, and what it wrote until
+        then is given.
+        """
+        if timeout is not None:
+            must_be_seconds(timeout, "timeout")
+        grace = self._host.grace_of(grace)
+        what = command(shell=line, cwd=cwd, env=env, stdin=stdin, merged=True, limits=limits)
+        process = await self._going.processes.spawn(what, grace=grace)
+        return await process.completed(timeout=timeout, grace=grace)
 
     def steering(self) -> tuple[Message, ...]:
         """Take what was sent to steer this run; it is part of the run from here on.

@@ -8,12 +8,13 @@ import re
 from collections.abc import Collection
 from contextlib import suppress
 from types import TracebackType
-from typing import Self, get_args
+from typing import Literal, Self, get_args
 
 from lastword.core.model import Outcome, Policy, QueueOnStop, Reason, SessionId, Settings
 from lastword.core.receipt import Receipt
 from lastword.core.transcript import Partial
 from lastword.errors import LastwordError, RuntimeClosed, StoreError, UnknownSession
+from lastword.processes import Level, Processes
 from lastword.runtime import intake
 from lastword.runtime.checks import (
     must_be_callable,
@@ -28,6 +29,7 @@ from lastword.runtime.driver import Driver
 from lastword.runtime.going import Going
 from lastword.runtime.journal import ask
 from lastword.runtime.ledger import BeforeTool
+from lastword.runtime.offspring import Descendant
 from lastword.runtime.run import Engine, Sink, running
 from lastword.runtime.session import Session
 from lastword.runtime.shared import Shared
@@ -56,7 +58,9 @@ class Runtime:
         stoppers: Collection[str] | None = None,
         partial: Partial = "shown",
         before_tool: BeforeTool | None = None,
-        deadline: float = 3.0,
+        grace: float | None = None,
+        deadline: float | None = None,
+        level: Level | Literal["auto"] = "auto",
         stall_after: float | None = 1.0,
         feed_limit: int = 1000,
         clock: Clock = time_of_day,
@@ -74,7 +78,8 @@ class Runtime:
         must_be_one_of(partial, get_args(Partial), "partial")
         must_be_count(queue_limit, "queue_limit", least=1)
         must_be_count(feed_limit, "feed_limit", least=1)
-        must_be_seconds(deadline, "deadline")
+        self._grace, self._deadline = _times(grace, deadline)
+        self._processes = Processes(level)
         if stall_after is not None:
             must_be_seconds(stall_after, "stall_after")
         self._engine = engine
@@ -84,7 +89,6 @@ class Runtime:
         self._settings = Settings(on_message, queue_on_stop, queue_limit, stoppers=allowed)
         self._partial: Partial = partial
         self._before_tool = before_tool
-        self._deadline = deadline
         self._stall_after = stall_after
         self._feed_limit = feed_limit
         self._clock = clock
@@ -112,10 +116,13 @@ class Runtime:
             settings=self._settings,
             clock=self._clock,
             threads=DaemonThreads(),
+            processes=self._processes,
+            kept={},
             watchdog=None if stall is None else Watchdog(loop, stall_after=stall),
             before_tool=self._before_tool,
             start_child=self._start_child,
             partial=self._partial,
+            grace=self._grace,
             deadline=self._deadline,
             feed_limit=self._feed_limit,
         )
@@ -221,6 +228,7 @@ class Runtime:
         for deleting in self._deleting.values():
             deleting.cancel()
         self._watching.cancel()
+        await self._processes.close(self._grace)
         if shared.watchdog:
             shared.watchdog.close()
         with suppress(StoreError, TimeoutError):
@@ -249,12 +257,13 @@ class Runtime:
         )
         session = self._sessions[name] = Conversation(driver, self._open, new=True)
         ticket, stored = intake.accept(driver, text, by=parent)
-        child = Child(driver, ticket, kept=keep)
+        descendant = Descendant(driver)
+        child = Child(descendant, ticket, kept=keep)
         going.children.append(child)  # in the same step: a stop from here on finds it
         root = self._sessions.get(driver.ancestors[0])
         self._watching.start(self._see_off(session, child, root), name=f"child {name}")
         if not going.hold.current:  # a stop from another thread was quicker
-            driver.end_with_parent()
+            descendant.end_with_parent()
             going.hold.must_hold("start of a child run")
         await unless_closed(stored)
         return child
@@ -279,6 +288,22 @@ class Runtime:
                 del self._sessions[session.id]
                 session.closed = True
                 session.driver.close()
+
+
+def _times(grace: float | None, deadline: float | None) -> tuple[float, float]:
+    """A stop answers a second after the last process was to be killed, unless it is told."""
+    if grace is not None:
+        must_be_seconds(grace, "grace", zero=True)
+    if deadline is not None:
+        must_be_seconds(deadline, "deadline")
+    if deadline is None:
+        grace = 2.0 if grace is None else grace
+        return grace, grace + 1.0
+    if grace is None:
+        return min(2.0, deadline * 2 / 3), deadline
+    if grace >= deadline:
+        raise ValueError(f"grace ({grace} s) must be shorter than deadline ({deadline} s)")
+    return grace, deadline
 
 
 def _store(store: Store | str) -> Store:

@@ -34,6 +34,7 @@ from lastword.runtime.checks import (
 from lastword.runtime.conversation import Conversation, at_fence, unless_closed
 from lastword.runtime.feed import FeedEvent
 from lastword.runtime.journal import ask
+from lastword.runtime.owned import Kept
 from lastword.runtime.run import running
 from lastword.runtime.stop import Answer
 from lastword.runtime.ticket import Ticket
@@ -79,6 +80,11 @@ class Session:
         """The messages that wait for their turn, in order."""
         waiting = self._driver.machine.waiting
         return tuple(message for w in waiting for message in w.turn.messages)
+
+    @property
+    def processes(self) -> tuple[Kept, ...]:
+        """What runs here declared `keep` when they started it, and has not ended."""
+        return tuple(self._driver.kept)
 
     async def send(
         self,

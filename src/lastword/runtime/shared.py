@@ -8,10 +8,12 @@ from typing import TypeAlias
 
 from lastword.core.model import SessionId, Settings
 from lastword.core.transcript import Partial
+from lastword.processes import Processes
 from lastword.runtime.children import Child
 from lastword.runtime.clock import Clock
 from lastword.runtime.going import Going
 from lastword.runtime.ledger import BeforeTool
+from lastword.runtime.owned import Kept
 from lastword.runtime.run import Engine, Sink
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.watchdog import Watchdog
@@ -30,9 +32,12 @@ class Shared:
     settings: Settings
     clock: Clock
     threads: DaemonThreads
+    processes: Processes
+    kept: dict[SessionId, list[Kept]]  # of each person's session, its children's included
     watchdog: Watchdog | None
     before_tool: BeforeTool | None
     start_child: StartChild
     partial: Partial
+    grace: float  # seconds between asking a process and killing it, unless it has its own
     deadline: float  # seconds a stop may take to answer
     feed_limit: int  # events a session's feed holds for late watchers

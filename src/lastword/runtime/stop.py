@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Generator, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
@@ -18,6 +19,8 @@ from lastword.core.receipt import ChildReport, MessageReport, Receipt, Unconfirm
 from lastword.errors import StoreError
 from lastword.runtime.going import Going
 from lastword.runtime.journal import Journal
+from lastword.runtime.owned import Kept
+from lastword.runtime.shared import Shared
 from lastword.runtime.tasks import Tasks, ended
 from lastword.runtime.ticket import Ticket
 
@@ -32,6 +35,8 @@ class Settling(Protocol):
     id: SessionId
     journal: Journal
     settling: Tasks
+    shared: Shared
+    kept: list[Kept]
 
     def answered(self, settlement: Settlement, receipt: Receipt) -> None: ...
     def settled(self, settlement: Settlement, receipt: Receipt) -> None: ...
@@ -90,7 +95,7 @@ class Settlement:
         self._generation = generation
         self._fenced_at = fenced_at
         self._at = at
-        self._deadline = at + deadline
+        self.deadline = at + deadline  # by the loop's clock
         self._previous = previous  # what it has not seen off is named by this one too
         self._silent = silent  # what a run that ended by itself left behind; nobody asked
         self._children: list[ChildReport] = []
@@ -117,8 +122,8 @@ class Settlement:
             gone.start(_wait_for(self._previous.done), name="gone")
         try:
             await self._commit()
-            await self._wait(unwound, self._deadline)
-            await self._wait(gone, min(self._now() + _THREADS, self._deadline))
+            await self._wait(unwound, self.deadline)
+            await self._wait(gone, min(self._now() + _THREADS, self.deadline))
             self._tell()
             if gone.living:
                 for going in self.goings:
@@ -151,7 +156,7 @@ class Settlement:
 
     async def _commit(self) -> None:
         try:
-            async with asyncio.timeout(max(self._deadline - self._now(), _LEAST)):
+            async with asyncio.timeout(max(self.deadline - self._now(), _LEAST)):
                 await self._session.journal.committed()
             self._durable = True
         except StoreError:
@@ -199,6 +204,11 @@ class Settlement:
             dropped=sum(going.dropped for going in self.goings),
             calls=tuple(report for going in self.goings for report in going.ledger.reports),
             children=tuple(children),
+            processes=(
+                *(report for going in self.goings for report in going.process_reports),
+                *(kept.report for kept in self._session.kept),
+            ),
+            level=self._session.shared.processes.level or "",
             messages=tuple(self.messages),
             unconfirmed=left,
             durable=self._durable,
@@ -208,3 +218,19 @@ class Settlement:
 
 async def _wait_for(future: asyncio.Future[Receipt]) -> None:
     await asyncio.wait([future])
+
+
+def old_processes(settlements: list[Settlement], run: RunId) -> Coroutine[Any, Any, None] | None:
+    """What an earlier run's processes are waited for with; None if there are none."""
+    left = [s for s in settlements if any(g.processes.any for g in s.goings if g.hold.run != run)]
+    return _until_gone(left, run) if left else None
+
+
+async def _until_gone(settlements: list[Settlement], run: RunId) -> None:
+    now = asyncio.get_running_loop().time
+    for settlement in settlements:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(settlement.deadline - now(), 0)):
+                for going in settlement.goings:
+                    if going.hold.run != run:
+                        await going.processes.gone()

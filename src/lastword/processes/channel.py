@@ -1,0 +1,97 @@
+"""The host's end of a conversation with the zygote or a warden. It never waits.
+
+What is sent is written in the same step, as far as the socket takes it: whoever checks a hold and
+then sends has nothing in between.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections import deque
+from collections.abc import Callable
+
+from lastword.processes.inside.wire import Inbox, Message, ancillary, pack
+
+
+class Channel:
+    """Messages out, messages in, and one word when the other end has gone."""
+
+    def __init__(
+        self,
+        end: socket.socket,
+        on_message: Callable[[Message, list[int]], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._socket = end
+        self._inbox = Inbox(end)
+        self._on_message = on_message
+        self._on_end = on_end
+        self._unsent: deque[tuple[memoryview, tuple[int, ...]]] = deque()
+        end.setblocking(False)
+        self._loop.add_reader(end, self._receive)
+
+    @property
+    def open(self) -> bool:
+        return self._socket.fileno() >= 0
+
+    def send(self, message: Message, fds: tuple[int, ...] = ()) -> None:
+        """Send, or keep it until it can be sent. The descriptors remain the caller's to close."""
+        if not self.open:
+            return
+        data = memoryview(pack(message, fds))
+        if not self._unsent:
+            data, fds = self._write(data, fds)
+        if data:
+            if not self._unsent:
+                self._loop.add_writer(self._socket, self._flush)
+            self._unsent.append((data, tuple(os.dup(fd) for fd in fds)))
+
+    def _write(self, data: memoryview, fds: tuple[int, ...]) -> tuple[memoryview, tuple[int, ...]]:
+        try:
+            sent = self._socket.sendmsg([data], ancillary(fds))
+        except (BlockingIOError, InterruptedError):
+            return data, fds
+        except OSError:  # the other end has gone; the reader is about to find out
+            return data[:0], ()
+        return data[sent:], ()
+
+    def _flush(self) -> None:
+        while self._unsent:
+            data, fds = self._unsent[0]
+            left, unsent = self._write(data, fds)
+            if not unsent:
+                _close(fds)
+            if left:
+                self._unsent[0] = (left, unsent)
+                return
+            self._unsent.popleft()
+        self._loop.remove_writer(self._socket)
+
+    def _receive(self) -> None:
+        try:
+            messages = self._inbox.receive()
+        except EOFError:
+            self.close()
+            self._on_end()
+            return
+        for message, fds in messages:
+            self._on_message(message, fds)
+
+    def close(self) -> None:
+        """Hang up. A warden that is hung up on sees off what it keeps, and leaves."""
+        if not self.open:
+            return
+        self._loop.remove_reader(self._socket)
+        self._loop.remove_writer(self._socket)
+        self._socket.close()
+        self._inbox.close()
+        while self._unsent:
+            _close(self._unsent.popleft()[1])
+
+
+def _close(fds: tuple[int, ...]) -> None:
+    for fd in fds:
+        os.close(fd)

@@ -1,0 +1,79 @@
+"""What a process reads: written by us as fast as it reads, and no faster."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable
+
+
+class Input:
+    """Standard input of a process, or the keys typed at its terminal."""
+
+    def __init__(self, fd: int, name: str, may_write: Callable[[str], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._fd = fd
+        self._name = name
+        self._may_write = may_write
+        self._unread: deque[tuple[memoryview, asyncio.Future[bool]]] = deque()
+        self._last = False  # nothing follows what is waiting
+        os.set_blocking(fd, False)
+
+    async def write(self, data: bytes) -> None:
+        """Have the process read this. Raises BrokenPipeError if it reads no more."""
+        if not isinstance(data, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
+            raise TypeError(f"a process reads bytes, not a {type(data).__name__}")
+        self._may_write("writing to it")
+        if not await asyncio.shield(self.feed(data)):
+            raise BrokenPipeError(f"{self._name} reads no more of its standard input")
+
+    def feed(self, data: bytes) -> asyncio.Future[bool]:
+        """Begin to write; whether all of it could be."""
+        written: asyncio.Future[bool] = self._loop.create_future()
+        if self._fd < 0 or self._last:
+            written.set_result(False)
+        else:
+            self._unread.append((memoryview(bytes(data)), written))
+            self._flush()
+        return written
+
+    def finish(self) -> None:
+        """Close it once all has been read."""
+        self._last = True
+        self._flush()
+
+    def _flush(self) -> None:
+        while self._unread and self._fd >= 0:
+            data, written = self._unread[0]
+            try:
+                left = data[os.write(self._fd, data) :] if data else data
+            except (BlockingIOError, InterruptedError):
+                self._loop.add_writer(self._fd, self._flush)
+                return
+            except OSError:  # nobody reads it any more
+                self.close()
+                return
+            if left:
+                self._unread[0] = (left, written)
+            else:
+                self._unread.popleft()
+                _tell(written, all_of_it=True)
+        if self._fd >= 0:
+            self._loop.remove_writer(self._fd)
+            if self._last:
+                self.close()
+
+    def close(self) -> None:
+        """Write no more. The process reads the end of its input."""
+        if self._fd >= 0:
+            self._loop.remove_writer(self._fd)
+            os.close(self._fd)
+            self._fd = -1
+        while self._unread:
+            _tell(self._unread.popleft()[1], all_of_it=False)
+
+
+def _tell(written: asyncio.Future[bool], *, all_of_it: bool) -> None:
+    if not written.done():
+        written.set_result(all_of_it)

@@ -1,0 +1,79 @@
+"""How a fork of the zygote becomes a warden, at the level that was asked for."""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+
+from . import kernel, wire
+from .family import Procfs
+from .warden import GroupWarden, SealedWarden, TreeWarden, Warden
+
+
+def take_up(channel: socket.socket, host: int, order: wire.Message) -> None:
+    """Become a warden, and keep watch until the run is over."""
+    try:
+        warden = _warden(channel, host, order)
+        capped = _limit_processes(order["level"], order["most"])
+        own = (os.pidfd_open(os.getpid()),) if hasattr(os, "pidfd_open") else ()
+        wire.send(channel, {"ready": True, "capped": capped}, own)
+        for pidfd in own:
+            os.close(pidfd)
+    except OSError as error:
+        wire.send(channel, {"failed": 0, "why": str(error)})
+        return
+    warden.keep()
+
+
+def _warden(channel: socket.socket, host: int, order: wire.Message) -> Warden:
+    scan: bool = order["scan"]
+    if order["level"] == "sealed":
+        outside = _seal(channel)
+        return SealedWarden(channel, host, outside, Procfs(scan=scan))
+    if order["level"] == "tree":
+        kernel.adopt_orphans()
+        return TreeWarden(channel, host, Procfs(scan=scan))
+    return GroupWarden(channel, host, Procfs() if os.path.exists("/proc/self/stat") else None)
+
+
+def _seal(channel: socket.socket) -> Procfs:
+    """Return as the first process of a namespace; with the host's view of /proc, kept open.
+
+    Whoever came here stays outside, as the parent: the kernel ends the namespace with it.
+    """
+    kernel.unshare_processes(user=os.getuid() != 0)
+    reader, writer = os.pipe()
+    first = os.fork()
+    if first:
+        channel.close()
+        os.write(writer, b"!")
+        os.waitpid(first, 0)
+        os._exit(0)
+    os.close(writer)
+    kernel.die_with_parent()
+    if os.read(reader, 1) != b"!":  # the parent lived after the line above, or this is the end
+        os._exit(1)
+    os.close(reader)
+    outside = Procfs()
+    kernel.mount_own_proc()
+    return outside
+
+
+def _limit_processes(level: str, most: int) -> bool:
+    """Keep a storm of forks from using up the machine; whether that can be done here."""
+    if level == "sealed" and kernel.limit_own_processes(most):
+        return True
+    if os.getuid() == 0:
+        return False  # no limit of this kind holds for root
+    try:
+        with open("/proc/loadavg") as load:
+            others = int(
+                load.read().split()[3].partition("/")[2]
+            )  # the limit is the user's, in all
+        hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+        limit = most + others if hard == resource.RLIM_INFINITY else min(most + others, hard)
+        resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
+    except (OSError, ValueError, IndexError):
+        return False
+    return True

@@ -1,0 +1,114 @@
+"""How a process begins in a warden: a program, a call of Python's, or the self-test's artist."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from .wake import forget_signals, ordinary
+from .wire import Message
+
+_TERMINAL = [(os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]
+_ARTIST_SECONDS = 5  # if it should escape, it ends by itself
+
+
+class StartError(Exception):
+    """A number of the kernel's, and what it is about."""
+
+
+def program(order: Message, fds: list[int]) -> int:
+    """Start a program as the leader of a session of its own; its number."""
+    try:
+        os.chdir(order["cwd"])  # this process has one thread: nobody else is moved by it
+    except OSError as error:
+        raise StartError(error.errno, "cwd") from error
+    try:
+        with _limited(order["limits"]) as limits:
+            pid = _spawn(order["argv"], order["env"], _actions(order["terminal"], fds))
+        for number, most in limits.items():
+            resource.prlimit(pid, number, (most, most))
+        return pid
+    finally:
+        os.chdir("/")
+
+
+def _actions(terminal: str, fds: list[int]) -> list[Any]:
+    if terminal:  # a session's leader that opens a terminal controls it
+        return [(os.POSIX_SPAWN_OPEN, 0, terminal, os.O_RDWR, 0), *_TERMINAL]
+    return [(os.POSIX_SPAWN_DUP2, fd, place) for place, fd in enumerate(fds)]
+
+
+def _spawn(argv: list[str], env: dict[str, str], actions: list[Any]) -> int:
+    why = errno.ENOENT
+    for path in _paths(argv[0], env):
+        try:
+            return os.posix_spawn(
+                path,
+                argv,
+                env,
+                file_actions=actions,
+                setsid=True,
+                setsigmask=(),
+                setsigdef=ordinary(),
+            )
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except PermissionError:
+            why = errno.EACCES
+        except OSError as error:
+            raise StartError(error.errno, "program") from error
+    raise StartError(why, "program")
+
+
+def _paths(name: str, env: dict[str, str]) -> list[str]:
+    if "/" in name:
+        return [name]
+    return [os.path.join(folder, name) for folder in env.get("PATH", os.defpath).split(":")]
+
+
+@contextmanager
+def _limited(asked: dict[str, int]) -> Generator[dict[int, int]]:
+    """Inherit these limits meanwhile; the caller then makes them the new process's for good."""
+    limits = {int(getattr(resource, f"RLIMIT_{name}")): most for name, most in asked.items()}
+    before = {number: resource.getrlimit(number) for number in limits}
+    try:
+        for number, most in limits.items():
+            hard = before[number][1]
+            limits[number] = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(number, (limits[number], hard))
+        yield limits
+    finally:
+        for number, was in before.items():
+            resource.setrlimit(number, was)
+
+
+def forked(work: Callable[[], None]) -> int:
+    """Have a fork of this process do something, in a session of its own; its number."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setsid()
+        forget_signals()
+        work()
+    finally:
+        os._exit(70)
+
+
+def escape_artist(canary: int) -> None:
+    """Leave the session, the group and the parent, and ignore every polite request."""
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    signal.alarm(_ARTIST_SECONDS)
+    os.write(canary, b"!")
+    while True:
+        time.sleep(_ARTIST_SECONDS)

@@ -1,0 +1,345 @@
+"""A warden: the one process that a run's processes descend from, and that sees them all off.
+
+It has one thread, and only it reaps, so a child it has not reaped keeps its number. It signals
+its own children by number and anybody further down through a descriptor that was checked, or, in
+a namespace, everybody at once: never a stranger. It reaps inside every loop, or a storm of forks
+would use up the machine's process numbers. It leaves when none is left, and that is the kernel's
+word: a parent without children, to whom every orphan would have come.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from contextlib import suppress
+from typing import Any
+
+from . import start, wire
+from .family import Kin, Procfs
+from .wake import Wake
+from .worker import call_of_python
+
+_GRACE_WITHOUT_HOST = 0.2
+_SOON, _AGAIN, _LATER = 1.0, 0.002, 0.05  # how often a kill is repeated in its first second, then
+_GONE = (ProcessLookupError, PermissionError)
+
+
+class Warden:
+    """One run's. The levels differ in how everybody is reached."""
+
+    def __init__(self, channel: socket.socket, host: int, outside: Procfs | None) -> None:
+        self._channel = channel
+        self._inbox = wire.Inbox(channel)
+        self._wake = Wake(channel, host)
+        self._outside = outside  # the host's numbers, for reports; None where there is no /proc
+        self._started: dict[int, int] = {}  # children started on order and not reaped: their ids
+        self._numbers: dict[int, int] = {}  # of those, by id: what the host's /proc calls them
+        self._ending: dict[int, float] = {}  # children to be ended alone, and until when politely
+        self._kill_at: float | None = None  # set by a stop: nothing starts any more
+        self._killing = False
+        self._busy = False  # somebody may be left
+        self._seen: dict[int, Kin] = {}  # what a stop found, by the host's numbers
+        self._outlived: set[int] = set()  # of those, what had not ended when asked
+
+    # how everybody is reached
+
+    def ask_everybody(self) -> None: ...
+    def kill_everybody(self) -> None: ...
+
+    def branch(self, pid: int) -> list[int]:  # noqa: ARG002 - of the process that is asked about
+        """Descriptors of everybody known to be below a child of ours."""
+        return []
+
+    # the loop
+
+    def keep(self) -> None:
+        """Until the run is over and nobody is left."""
+        while True:
+            message, host_gone = self._wake.wait(self._patience())
+            if message:
+                self._read()
+            if host_gone:
+                self._stop(_GRACE_WITHOUT_HOST)
+            empty = self._reap()
+            if empty and self._busy:
+                self._busy = False
+                self._tell({"empty": True})
+            now = time.monotonic()
+            self._end_branches(now)
+            if self._kill_at is None:
+                continue
+            if empty:
+                self._tell({"stopped": True, "processes": self._report()})
+                return
+            if now >= self._kill_at:
+                self._kill()
+
+    def _patience(self) -> float | None:
+        now = time.monotonic()
+        if self._killing and self._kill_at is not None:
+            return _AGAIN if now < self._kill_at + _SOON else _LATER
+        until = [*self._ending.values(), *([] if self._kill_at is None else [self._kill_at])]
+        return max(min(until) - now, 0.0) if until else None
+
+    def _read(self) -> None:
+        try:
+            for order, fds in self._inbox.receive():
+                try:
+                    self._carry_out(order, fds)
+                finally:
+                    for fd in fds:
+                        os.close(fd)
+        except EOFError:
+            self._channel.close()
+            self._stop(_GRACE_WITHOUT_HOST)
+
+    def _tell(self, message: wire.Message) -> None:
+        with suppress(OSError):  # the host may have gone
+            wire.send(self._channel, message)
+
+    # what the host orders
+
+    def _carry_out(self, order: wire.Message, fds: list[int]) -> None:
+        match order:
+            case {"stop": grace}:
+                self._stop(grace)
+            case {"signal": id_, "number": number}:
+                self._signal(id_, number)
+            case {"end": id_, "grace": grace}:
+                self._end(id_, grace)
+            case {"start": kind, "id": id_}:
+                self._start(kind, id_, order, fds)
+            case _:
+                self._tell({"unknown": order})
+
+    def _start(self, kind: str, id_: int, order: wire.Message, fds: list[int]) -> None:
+        if self._kill_at is not None:  # the gate: what races a stop never runs
+            self._tell({"refused": id_})
+            return
+        try:
+            if kind == "program":
+                pid = start.program(order, fds)
+            elif kind == "python":
+                pid = start.forked(lambda: call_of_python(order, fds))
+            else:
+                pid = start.forked(lambda: start.escape_artist(fds[0]))
+        except start.StartError as error:
+            self._tell({"failed": id_, "errno": error.args[0], "about": error.args[1]})
+            return
+        except (OSError, ValueError) as error:
+            number = getattr(error, "errno", None) or 0
+            self._tell({"failed": id_, "errno": number, "about": str(error)})
+            return
+        self._busy = True
+        self._started[pid] = id_
+        self._numbers[id_] = self._host_number(pid)
+        self._tell({"started": id_, "pid": self._numbers[id_]})
+
+    def _host_number(self, pid: int) -> int:
+        if self._outside is None or self._outside.me == os.getpid():
+            return pid
+        pidfd = os.pidfd_open(pid)
+        try:
+            return self._outside.number_of(pidfd)
+        finally:
+            os.close(pidfd)
+
+    def _signal(self, id_: int, number: int) -> None:
+        for pid, known in self._started.items():
+            if known == id_:
+                _kill(pid, number)
+
+    # one branch
+
+    def _end(self, id_: int, grace: float) -> None:
+        for pid, known in self._started.items():
+            if known == id_:
+                self._signal_branch(pid, signal.SIGTERM, signal.SIGCONT)
+                self._ending[pid] = time.monotonic() + grace
+
+    def _end_branches(self, now: float) -> None:
+        for pid, until in list(self._ending.items()):
+            if now >= until:
+                self._signal_branch(pid, signal.SIGKILL)
+                del self._ending[pid]
+
+    def _signal_branch(self, pid: int, *numbers: int) -> None:
+        below = self.branch(pid)
+        for number in numbers:
+            _kill(pid, number)
+            for pidfd in below:
+                _send(pidfd, number)
+        for pidfd in below:
+            os.close(pidfd)
+
+    # everybody
+
+    def _stop(self, grace: float) -> None:
+        if self._kill_at is not None:
+            self._kill_at = min(self._kill_at, time.monotonic() + grace)
+            return
+        self._kill_at = time.monotonic() + grace
+        if self._reap():
+            return
+        self._seen = {kin.pid: kin for kin in self._living()}
+        if grace > 0:
+            self.ask_everybody()
+
+    def _kill(self) -> None:
+        if not self._killing:
+            self._killing = True
+            found = {kin.pid: kin for kin in self._living()}
+            self._outlived = set(found)
+            self._seen |= found
+        self.kill_everybody()
+
+    def _living(self) -> list[Kin]:
+        return list(self._outside.descendants(self._outside.me)) if self._outside else []
+
+    def _reap(self) -> bool:
+        """True when the kernel says that there is no child left at all."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return True
+            if pid == 0:
+                return False
+            self.ended(pid, os.waitstatus_to_exitcode(status))
+
+    def ended(self, pid: int, code: int) -> None:
+        """Tell of the end of something that was ordered."""
+        self._ending.pop(pid, None)
+        id_ = self._started.pop(pid, None)
+        if id_ is not None:
+            self._tell({"ended": id_, "code": code})
+
+    def _report(self) -> list[list[Any]]:
+        ids = {number: id_ for id_, number in self._numbers.items()}
+        return [
+            [kin.pid, ids.get(kin.pid, 0), kin.name, "killed" if pid in self._outlived else "ended"]
+            for pid, kin in self._seen.items()
+        ]
+
+
+class TreeWarden(Warden):
+    """Every orphan comes to it, so whoever is killed next is always a child of its own."""
+
+    def __init__(self, channel: socket.socket, host: int, outside: Procfs) -> None:
+        super().__init__(channel, host, outside)
+        self._proc = outside
+
+    def ask_everybody(self) -> None:
+        mine = self._proc.children(self._proc.me)
+        below = [pidfd for pid in mine for pidfd in self.branch(pid)]
+        for number in (signal.SIGTERM, signal.SIGCONT):
+            for pid in mine:
+                _kill(pid, number)
+            for pidfd in below:
+                _send(pidfd, number)
+        for pidfd in below:
+            os.close(pidfd)
+
+    def kill_everybody(self) -> None:
+        for pid in self._proc.children(self._proc.me):
+            _kill(pid, signal.SIGKILL)
+
+    def branch(self, pid: int) -> list[int]:
+        found: list[int] = []
+        parents = [(pid, -1)]
+        while parents:
+            parent, held = parents.pop()
+            for child in self._proc.children(parent):
+                pidfd = _open(child)
+                if pidfd < 0:
+                    continue
+                kin = self._proc.look(child)
+                # a number alone may be somebody else's by now; one whose descriptor still lives,
+                # and whose parent is one of ours and still lives, cannot be
+                if (
+                    kin
+                    and kin.parent == parent
+                    and _send(pidfd, 0)
+                    and (held < 0 or _send(held, 0))
+                ):
+                    found.append(pidfd)
+                    parents.append((child, pidfd))
+                else:
+                    os.close(pidfd)
+        return found
+
+
+class SealedWarden(TreeWarden):
+    """The first process of a namespace: it reaches everybody in it at once, and nobody else."""
+
+    def __init__(self, channel: socket.socket, host: int, outside: Procfs, inside: Procfs) -> None:
+        super().__init__(channel, host, outside)
+        self._proc = inside
+
+    def ask_everybody(self) -> None:
+        _kill(-1, signal.SIGTERM)
+        _kill(-1, signal.SIGCONT)
+
+    def kill_everybody(self) -> None:
+        _kill(-1, signal.SIGKILL)
+
+
+class GroupWarden(Warden):
+    """Reaches the process groups of what it started, and says no more than that.
+
+    A leader that has ended is not reaped: as long as it is there, its number, which is also its
+    group's, is nobody else's.
+    """
+
+    def __init__(self, channel: socket.socket, host: int, outside: Procfs | None) -> None:
+        super().__init__(channel, host, outside)
+        self._groups: set[int] = set()
+
+    def ask_everybody(self) -> None:
+        self._signal_groups(signal.SIGTERM)
+        self._signal_groups(signal.SIGCONT)
+
+    def kill_everybody(self) -> None:
+        self._signal_groups(signal.SIGKILL)
+
+    def _signal_groups(self, number: int) -> None:
+        for group in self._groups:
+            _kill(-group, number)
+
+    def _living(self) -> list[Kin]:
+        everyone = self._outside.everyone() if self._outside else ()
+        return [kin for kin in everyone if kin.group in self._groups]
+
+    def _reap(self) -> bool:
+        self._groups.update(self._started)
+        for pid in list(self._started):
+            if info := os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                code = info.si_status if info.si_code == os.CLD_EXITED else -info.si_status
+                self.ended(pid, code)
+        if self._started:
+            return False
+        if self._outside is None:  # nobody can tell who else is in a group, so all are killed
+            return self._killing or not self._groups
+        return not self._living()
+
+
+def _kill(pid: int, number: int) -> None:
+    with suppress(*_GONE):
+        os.kill(pid, number)
+
+
+def _open(pid: int) -> int:
+    try:
+        return os.pidfd_open(pid)
+    except OSError:
+        return -1
+
+
+def _send(pidfd: int, number: int) -> bool:
+    try:
+        signal.pidfd_send_signal(pidfd, number)
+    except _GONE:
+        return False
+    return True

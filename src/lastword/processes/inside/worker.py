@@ -1,0 +1,86 @@
+"""One call of a Python function in a process of its own, which can be killed."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from .wire import Message
+
+_MAIN = "__main__"
+
+
+def call_of_python(order: Message, fds: list[int]) -> None:
+    """Read what is to be called, call it, write what came of it, and leave."""
+    work, answer, errors = (os.dup(fd) for fd in fds)
+    for place in (1, 2):  # what a tool prints is for the log; stdout may be a protocol's
+        os.dup2(errors, place)
+    os.chdir(order["cwd"])
+    os.environ.clear()
+    os.environ.update(order["env"])
+    _become(order)
+    with os.fdopen(work, "rb") as source:
+        payload = source.read()
+    reply = _pickled(_outcome(payload))
+    with os.fdopen(answer, "wb") as target:
+        target.write(reply)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(0)
+
+
+def _become(order: Message) -> None:
+    """Import what the host would: its path, its main module, and none of our own names."""
+    for name in [
+        name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]
+    ]:
+        del sys.modules[name]
+    sys.path[:] = order["path"]
+    sys.argv[:] = order["argv"]
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", closefd=False, buffering=1)
+
+
+def _outcome(payload: bytes) -> tuple[Any, ...]:
+    try:
+        main, called = pickle.loads(payload)  # noqa: S301 - the host wrote it
+        if main:
+            _load_main(main)
+        function, args, kwargs = _found(lambda: pickle.loads(called))  # noqa: S301 - as above
+        return ("gave", function(*args, **kwargs))
+    except BaseException as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
+        return ("raised", error, traceback.format_exc())
+
+
+def _found(find: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever was pickled
+    try:
+        return find()
+    except ModuleNotFoundError:
+        import site  # noqa: PLC0415 - packages under development are found only by its hooks
+
+        path = sys.path[:]
+        site.main()
+        sys.path[:] = path
+        return find()
+
+
+def _load_main(path: str) -> None:
+    """Let a tool be found that was written in the script itself."""
+    import runpy  # noqa: PLC0415 - only then
+    import types  # noqa: PLC0415
+
+    module = types.ModuleType(_MAIN)
+    module.__dict__.update(_found(lambda: runpy.run_path(path, run_name="__lastword_worker__")))
+    sys.modules[_MAIN] = module
+
+
+def _pickled(outcome: tuple[Any, ...]) -> bytes:
+    try:
+        return pickle.dumps(outcome)
+    except Exception as error:  # noqa: BLE001 - a tool's own class can raise anything
+        why = f"what it {outcome[0]} cannot be handed over: {type(error).__name__}: {error}"
+        return pickle.dumps(("raised", TypeError(why), outcome[2] if len(outcome) > 2 else ""))

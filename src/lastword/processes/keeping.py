@@ -1,0 +1,120 @@
+"""`Processes`: the one who starts the zygote, chooses the level, and makes wardens."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Literal, Self
+
+from lastword.errors import ProcessError
+from lastword.processes.levels import LEVELS, Level
+from lastword.processes.selftest import holds
+from lastword.processes.warden import Warden
+from lastword.processes.zygote import Zygote
+
+MOST = 2048  # processes and threads that one run may have, where a limit can be set
+
+
+class Processes:
+    """Processes that have an owner. Usable by itself; a runtime has one of its own.
+
+    Nothing is started before the first warden is asked for.
+    """
+
+    def __init__(self, level: Level | Literal["auto"] = "auto", *, most: int = MOST) -> None:
+        if level not in ("auto", *LEVELS):
+            raise ValueError(
+                f"level must be 'auto', {', '.join(map(repr, LEVELS))}; it is {level!r}"
+            )
+        self.level: Level | None = None  # chosen by a self-test, once
+        self.why_not: dict[Level, str] = {}  # why a stricter one was not
+        self._asked: Level | Literal["auto"] = level
+        self._most = most
+        self._scan = False  # look at every process, as if the kernel did not list children
+        self._starting = asyncio.Lock()
+        self._zygote: Zygote | None = None
+        self._wardens: set[Warden] = set()
+
+    def __repr__(self) -> str:
+        return f"<Processes level={self.level} wardens={len(self._wardens)}>"
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.close()
+
+    async def start(self) -> Level:
+        """Start the zygote and choose the level, unless that has been done."""
+        async with self._starting:
+            if self.level is None:
+                self.level = await self._choose()
+            elif self._zygote is None or not self._zygote.alive:
+                self._zygote = await self._start_zygote(self.level)
+            return self.level
+
+    async def warden(self) -> Warden:
+        """A warden, ready to start something."""
+        level = await self.start()
+        return await self._warden(level)
+
+    async def close(self, grace: float = 2.0) -> None:
+        """End everything that is still kept, and leave nothing behind."""
+        endings = [warden.stop(grace) for warden in self._wardens]
+        if endings:
+            await asyncio.wait(endings)
+        if self._zygote:
+            await self._zygote.close()
+            self._zygote = None
+
+    async def _choose(self) -> Level:
+        candidates = _candidates(self._asked)
+        for level in candidates:
+            try:
+                await self._use_zygote(level)
+                warden = await self._warden(level)
+                if level == "group" or await holds(warden):
+                    await warden.stop(0)
+                    return level
+                self.why_not[level] = "an escape artist got away in the self-test"
+            except (ProcessError, TimeoutError) as error:
+                self.why_not[level] = str(error) or "no answer in time"
+        tried = "; ".join(f"{level}: {why}" for level, why in self.why_not.items())
+        raise ProcessError(f"processes cannot be held here as asked ({tried})")
+
+    async def _use_zygote(self, level: Level) -> None:
+        adopt = level != "group"
+        if self._zygote is None or not self._zygote.alive or self._zygote.adopts != adopt:
+            if self._zygote:
+                await self._zygote.close()
+            self._zygote = await self._start_zygote(level)
+
+    async def _start_zygote(self, level: Level) -> Zygote:
+        zygote = Zygote(adopt=level != "group", scan=self._scan)
+        try:
+            await zygote.ready()
+        except BaseException:
+            zygote.abandon()
+            raise
+        return zygote
+
+    async def _warden(self, level: Level) -> Warden:
+        if self._zygote is None:
+            raise ProcessError("these processes have been closed")
+        warden = Warden(self._zygote, level, most=self._most, scan=self._scan)
+        self._wardens.add(warden)
+        warden.when_over(lambda: self._wardens.discard(warden))
+        try:
+            await warden.ready()
+        except BaseException:
+            warden.stop(0)
+            raise
+        return warden
+
+
+def _candidates(asked: Level | Literal["auto"]) -> tuple[Level, ...]:
+    if asked != "auto":
+        return (asked,)
+    # files of others look like nobody's in a user namespace, so an ordinary user has to ask for it
+    return LEVELS if os.geteuid() == 0 else LEVELS[1:]

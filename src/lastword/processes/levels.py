@@ -1,0 +1,41 @@
+"""How strictly processes can be held here, and what each level promises and cannot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Level: TypeAlias = Literal["sealed", "tree", "group"]
+LEVELS: tuple[Level, ...] = ("sealed", "tree", "group")  # the strictest first
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A level in words."""
+
+    by: str
+    promise: str
+    holes: str
+
+
+MEANINGS: dict[Level, Meaning] = {
+    "sealed": Meaning(
+        by="a process namespace for each run",
+        promise="when a stop says done, no process of the run exists; the kernel sees to it even "
+        "if lastword, the warden or both are killed",
+        holes="work handed to a service that was running already (docker, cron, a database); a "
+        "process that the kernel itself cannot interrupt is named at the deadline",
+    ),
+    "tree": Meaning(
+        by="a warden for each run, to which every orphan comes",
+        promise="when a stop says done, the kernel has said that no descendant is left; holds if "
+        "lastword or the warden is killed",
+        holes="as sealed, and: if lastword, the zygote and the warden are all killed at once, "
+        "processes live on; what runs as another user (sudo) is named, not killed",
+    ),
+    "group": Meaning(
+        by="process groups",
+        promise="when a stop says done, the process groups of what the run started are dead",
+        holes="whatever left its group: setsid, daemons, the jobs of an interactive shell",
+    ),
+}

@@ -1,0 +1,177 @@
+"""What a process writes, read by us, in bounded memory.
+
+A process is never kept waiting for somebody to read it: its first and its last words are kept and
+what lies between is counted. It waits only for a reader who has begun to read, who then misses
+nothing.
+"""
+
+from __future__ import annotations
+
+import array
+import asyncio
+import fcntl
+import os
+import termios
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+
+_CHUNK = 1 << 16
+
+
+class Output:
+    """One stream of a process."""
+
+    def __init__(self, fd: int, limit: int, may_read: Callable[[str], None]) -> None:
+        self.total = 0  # bytes that were written
+        self._loop = asyncio.get_running_loop()
+        self._fd = fd
+        self._half = max(limit // 2, 1)
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._tail_at = 0  # where in the stream the tail begins
+        self._may_read = may_read
+        self._readers: dict[object, int] = {}  # how far each has come
+        self._news: asyncio.Future[None] | None = None
+        self._end: int | None = None  # where the process's own words end
+        os.set_blocking(fd, False)
+        self._loop.add_reader(fd, self._readable)
+
+    @property
+    def open(self) -> bool:
+        """Whether somebody may still write."""
+        return self._fd >= 0
+
+    @property
+    def cut(self) -> int:
+        """How many bytes in the middle were not kept."""
+        return self._tail_at - len(self._head)
+
+    @property
+    def head(self) -> bytes:
+        """Its first words; all of it, if nothing was cut."""
+        self._may_read("reading of what it wrote")
+        return bytes(self._head) if self.cut else bytes(self._head + self._tail)
+
+    @property
+    def tail(self) -> bytes:
+        """Its last words, if something was cut."""
+        self._may_read("reading of what it wrote")
+        return bytes(self._tail) if self.cut else b""
+
+    @property
+    def text(self) -> str:
+        """All that was kept, as text, with a line in place of what was cut."""
+        self._may_read("reading of what it wrote")
+        return self.for_the_owner()
+
+    def for_the_owner(self) -> str:
+        """The same for whoever owns the process, also once its run may act no more."""
+        head, tail = bytes(self._head), bytes(self._tail)
+        if not self.cut:
+            return (head + tail).decode(errors="replace")
+        cut = f"\n… {self.cut:,} bytes cut …\n"
+        return head.decode(errors="replace") + cut + tail.decode(errors="replace")
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """What is written, as it is written, until the process has ended."""
+        me = object()
+        self._readers[me] = self._tail_at if self.cut else 0
+        try:
+            while True:
+                self._may_read("reading of what it wrote")
+                if data := self._since(self._readers[me]):
+                    self._readers[me] += len(data)
+                    self._resume()
+                    yield data
+                elif self._end is not None:
+                    return
+                else:
+                    await self._some_news()
+        finally:
+            del self._readers[me]
+            self._resume()
+
+    async def finished(self) -> None:
+        """Return when the process has said its last word."""
+        while self._end is None:
+            await self._some_news()
+
+    async def _some_news(self) -> None:
+        self._news = self._news or self._loop.create_future()
+        await asyncio.shield(self._news)
+
+    def _since(self, offset: int) -> bytes:
+        if offset < len(self._head):
+            return bytes(self._head[offset:])
+        return bytes(self._tail[offset - self._tail_at :])
+
+    # reading
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(self._fd, _CHUNK)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:  # a terminal says so when the last process has let go of it
+            data = b""
+        if not data:
+            self.close()
+            return
+        self._take(data)
+        if any(self.total - at > self._half for at in self._readers.values()):
+            self._loop.remove_reader(self._fd)
+
+    def _resume(self) -> None:
+        behind = any(self.total - at > self._half for at in self._readers.values())
+        if self._fd >= 0 and not behind:
+            self._loop.add_reader(self._fd, self._readable)
+
+    def _take(self, data: bytes) -> None:
+        self.total += len(data)
+        room = self._half - len(self._head)
+        if room > 0:
+            self._head += data[:room]
+            data = data[room:]
+            self._tail_at = len(self._head)
+        self._tail += data
+        if len(self._tail) > 2 * self._half + _CHUNK:  # seldom: moving it is what costs
+            surplus = len(self._tail) - self._half - _CHUNK
+            del self._tail[:surplus]
+            self._tail_at += surplus
+        self._wake()
+
+    def control(self, act: Callable[[int], object]) -> None:
+        """Do something to what is read, while it is open."""
+        if self._fd >= 0:
+            act(self._fd)
+
+    def finish(self) -> None:
+        """The process has ended: take what it left in the pipe, which others may still hold."""
+        if self._fd >= 0:
+            self._drain()
+        if self._end is None:
+            self._end = self.total
+        self._wake()
+
+    def _drain(self) -> None:
+        count = array.array("i", [0])
+        with suppress(OSError):  # of a terminal that the last process has let go of
+            fcntl.ioctl(self._fd, termios.FIONREAD, count)
+            while count[0] > 0 and (data := os.read(self._fd, min(count[0], _CHUNK))):
+                count[0] -= len(data)  # no more than was there: somebody may write for ever
+                self._take(data)
+
+    def close(self) -> None:
+        """Read no more."""
+        if self._fd >= 0:
+            self._loop.remove_reader(self._fd)
+            os.close(self._fd)
+            self._fd = -1
+        if self._end is None:
+            self._end = self.total
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._news and not self._news.done():
+            self._news.set_result(None)
+        self._news = None

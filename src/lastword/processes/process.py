@@ -1,0 +1,154 @@
+"""`Process`: the handle on something that was started."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from lastword.processes.command import Command
+from lastword.processes.input import Input
+from lastword.processes.output import Output
+from lastword.processes.plumbing import Plumbing
+
+_LAST_WORDS = 0.05  # seconds in which a terminal hands over what was written to it
+
+
+class Keeper(Protocol):
+    """What a process asks of its warden."""
+
+    def signal(self, id: int, number: int) -> None: ...
+    def end(self, id: int, grace: float) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """How a command ended, and what it wrote."""
+
+    code: int  # its exit code; -9 if signal 9 ended it
+    output: str
+    errors: str = ""
+    cut: int = 0  # bytes in the middle that were not kept
+    timed_out: bool = False  # it had not ended in time, and was ended
+
+    def __str__(self) -> str:
+        written = [part.rstrip("\n") for part in (self.output, self.errors) if part.strip()]
+        ended = "ended: it took too long" if self.timed_out else f"exit code {self.code}"
+        return "\n".join([*written, f"[{ended}]"])
+
+
+class Process:
+    """A process that has an owner, and ends no later than it says."""
+
+    def __init__(self, keeper: Keeper, id: int, command: Command, plumbing: Plumbing) -> None:
+        self.id = id
+        self.pid = -1  # until it has started
+        self.command = command.name
+        self._keeper = keeper
+        self._plumbing = plumbing
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[int] = self._loop.create_future()
+
+    def __repr__(self) -> str:
+        state = "running" if self.code is None else f"code={self.code}"
+        return f"<Process {self.pid} {self.command!r} {state}>"
+
+    @property
+    def code(self) -> int | None:
+        """How it ended: its exit code, or minus the signal; None while it runs."""
+        return self._ended.result() if self._ended.done() else None
+
+    @property
+    def stdout(self) -> Output:
+        """What it wrote; to a terminal, all of it."""
+        return self._plumbing.stdout
+
+    @property
+    def stderr(self) -> Output | None:
+        """What it wrote to its other stream; None if that is the same as the first."""
+        return self._plumbing.stderr
+
+    @property
+    def stdin(self) -> Input | None:
+        """What it reads, with stdin="pipe" or pty=True."""
+        return self._plumbing.stdin
+
+    async def wait(self) -> int:
+        """Wait for it to end, and for nobody who may still hold its pipes."""
+        return await asyncio.shield(self._ended)
+
+    async def completed(self, *, timeout: float | None, grace: float) -> Completed:
+        """Wait for its end, and bring it about after so many seconds, or if nobody waits."""
+        try:
+            async with asyncio.timeout(timeout):
+                return await self.communicate()
+        except TimeoutError:
+            await self.end(grace)
+            return replace(await self.communicate(), timed_out=True)
+        except asyncio.CancelledError:
+            if self.code is None:
+                self._keeper.end(self.id, grace)
+            raise
+
+    async def communicate(self, data: bytes = b"") -> Completed:
+        """Have it read this and the end of its input, wait for it to end; what it wrote."""
+        stdin = self.stdin
+        if data and stdin is None:
+            raise ValueError(f"{self.command} was not started with stdin='pipe'; it cannot be told")
+        if stdin is not None and not self._plumbing.terminal:
+            stdin.feed(data)  # it need not read all of it
+            stdin.finish()
+        elif stdin is not None:
+            await stdin.write(data)
+        await self.wait()
+        streams = [stream for stream in (self.stdout, self.stderr) if stream]
+        for stream in streams:
+            await stream.finished()
+        texts = [stream.text for stream in streams]
+        return Completed(self.code or 0, *texts, cut=sum(stream.cut for stream in streams))
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, it alone. Nothing is sent once it has ended."""
+        signal.Signals(number)
+        if self.code is None:
+            self._keeper.signal(self.id, number)
+
+    async def end(self, grace: float = 2.0) -> int:
+        """Ask it to end, with all that it started and still holds; then kill them."""
+        if self.code is None:
+            self._keeper.end(self.id, grace)
+        return await self.wait()
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Give its terminal another size."""
+        self._plumbing.resize(rows, columns)
+
+    # for its warden
+
+    @property
+    def silent(self) -> bool:
+        """Whether nobody holds its pipes any more."""
+        return not (self.stdout.open or (self.stderr and self.stderr.open))
+
+    def has_started(self, pid: int) -> None:
+        self.pid = pid
+        self._plumbing.handed_over()
+
+    def has_ended(self, code: int) -> None:
+        if self._ended.done():
+            return
+        self._ended.set_result(code)
+        if stdin := self.stdin:
+            stdin.close()
+        finish = [stream.finish for stream in (self.stdout, self.stderr) if stream]
+        for say in finish:
+            if self._plumbing.terminal:
+                self._loop.call_later(_LAST_WORDS, say)
+            else:
+                say()
+
+    def let_go(self) -> None:
+        """Its warden has gone: nobody can write to it any more, or ought to."""
+        self.has_ended(-signal.SIGKILL)
+        self._plumbing.close()

@@ -1,0 +1,104 @@
+"""The host's handle on the zygote, which is started once and forks the wardens."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from lastword.errors import ProcessError
+from lastword.processes.channel import Channel
+from lastword.processes.inside.wire import Message
+
+_HERE = str(Path(__file__).parent)
+_BOOT = (  # found by path: importing lastword there would cost more than all it does
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from inside.zygote import main; "
+    "sys.path.pop(0); main()"
+)
+_SECONDS_TO_START = 10.0
+
+
+class Zygote:
+    """A small process that only forks. Started by exec, so that it has nothing of the host's."""
+
+    def __init__(self, *, adopt: bool, scan: bool) -> None:
+        self.adopts = adopt  # orphans come to it, and are ended
+        loop = asyncio.get_running_loop()
+        self._ready: asyncio.Future[None] = loop.create_future()
+        self._on_gone: dict[int, Callable[[bool], None]] = {}
+        self._wardens = 0
+        if not sys.executable:
+            raise ProcessError("no Python to start: sys.executable is empty in this program")
+        asked = {"host": os.getpid(), "adopt": adopt, "scan": scan}
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                self._process = subprocess.Popen(  # noqa: S603 - our own program
+                    [sys.executable, "-I", "-S", "-c", _BOOT, _HERE, json.dumps(asked)],
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    cwd="/",
+                    start_new_session=True,  # the terminal's Ctrl-C is the host's to answer
+                )
+            except OSError as error:
+                ours.close()
+                raise ProcessError(f"{sys.executable} could not be started: {error}") from error
+        self.pid = self._process.pid
+        self._channel = Channel(ours, self._hear, self._ended)
+
+    @property
+    def alive(self) -> bool:
+        return self._channel.open
+
+    async def ready(self) -> None:
+        """Return once it answers."""
+        async with asyncio.timeout(_SECONDS_TO_START):
+            await asyncio.shield(self._ready)
+
+    def fork(self, order: Message, end: socket.socket, on_gone: Callable[[bool], None]) -> int:
+        """Have it fork a warden, to talk over this end; `on_gone` once nothing of it is left."""
+        self._wardens += 1
+        self._on_gone[self._wardens] = on_gone
+        self._channel.send({"warden": self._wardens, **order}, (end.fileno(),))
+        return self._wardens
+
+    def _hear(self, message: Message, _: list[int]) -> None:
+        match message:
+            case {"ready": _}:
+                if not self._ready.done():
+                    self._ready.set_result(None)
+            case {"gone": id_}:
+                self._on_gone.pop(id_)(True)
+            case {"failed": 0, "why": why}:
+                self._fail(str(why))
+            case {"failed": id_}:
+                self._on_gone.pop(id_)(True)
+            case _:
+                pass
+
+    def _fail(self, why: str) -> None:
+        if not self._ready.done():
+            self._ready.set_exception(ProcessError(f"the zygote could not start: {why}"))
+            self._ready.exception()  # whoever waits is told; if nobody does, it is no news
+
+    def _ended(self) -> None:
+        self._fail("it ended at once")
+        self._process.poll()
+        while self._on_gone:
+            self._on_gone.popitem()[1](False)
+
+    def abandon(self) -> None:
+        """Hang up without waiting; it leaves by itself."""
+        self._channel.close()
+
+    async def close(self) -> None:
+        """Let it leave, and see that it has."""
+        self._channel.close()
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, self._process.wait)
