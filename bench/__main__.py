@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from bench import fence, stop
+from bench import fence, processes, stop
 
-BENCHES = {"fence": fence.main, "stop": stop.main}
+BENCHES = {"fence": fence.main, "stop": stop.main, "processes": processes.main}
 
 
 def main(names: list[str]) -> int:

@@ -14,69 +14,94 @@ from collections.abc import Callable, Sequence
 from importlib import metadata
 from typing import NoReturn, TextIO, TypeAlias
 
-Command: TypeAlias = Callable[[], None]
+from lastword.processes.levels import LEVELS
+
+Command: TypeAlias = Callable[[Sequence[str]], int]
+"""Takes the words behind its name; gives the exit code."""
 
 _ABOUT = "An agent runtime in which stop means stop."
 _INTERRUPTED = 130  # what a shell calls a command that was ended by Ctrl-C
 
 
-def _demo() -> None:
+def _demo(words: Sequence[str]) -> int:
+    _parser().parse_args(words)  # it has no options of its own
     from lastword.cli import demo  # noqa: PLC0415 - only when asked for
 
     demo.main()
+    return 0
+
+
+def _doctor(words: Sequence[str]) -> int:
+    from lastword.cli import doctor  # noqa: PLC0415 - only when asked for
+
+    parser = _Parser("lastword doctor", "[--level LEVEL]", doctor.ABOUT)
+    parser.add_argument(
+        "--level",
+        choices=LEVELS,
+        metavar="LEVEL",
+        help="try only this one: sealed, tree or group; exit code 1 if it cannot be had",
+    )
+    return doctor.main(parser.parse_args(words).level)
 
 
 _COMMANDS: dict[str, tuple[str, Command]] = {
     "demo": ("see an agent that will not stop be stopped (3 seconds, no keys, no network)", _demo),
+    "doctor": ("see how strictly processes are held on this machine", _doctor),
 }
 
 
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, name: str, usage: str, about: str) -> None:
+        super().__init__(
+            prog=name,
+            usage=f"{name} [--help] {usage}",
+            description=about,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            add_help=False,
+            allow_abbrev=False,
+        )
+        self.add_argument("-h", "--help", action="help", help="show this and leave")
+
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"lastword: {message}. Try: lastword --help\n")
+        self.exit(2, f"{self.prog}: {message}. Try: {self.prog} --help\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Do what the arguments say; without any, say what can be done."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    at = next((at for at, word in enumerate(words) if not word.startswith("-")), len(words))
     parser = _parser()
-    asked = parser.parse_args(arguments)
-    if asked.command is None:
+    parser.parse_args(words[:at])
+    if at == len(words):
         parser.print_help()
         return
-    if asked.command not in _COMMANDS:
-        parser.error(f"there is no command {asked.command!r}")
-    _run(_COMMANDS[asked.command][1])
+    if words[at] not in _COMMANDS:
+        parser.error(f"there is no command {words[at]!r}")
+    _run(_COMMANDS[words[at]][1], words[at + 1 :])
 
 
 def _parser() -> _Parser:
     rows = (f"  {name:<8}{what}" for name, (what, _) in _COMMANDS.items())
-    parser = _Parser(
-        prog="lastword",
-        usage="lastword [--help] [--version] <command>",
-        description="\n".join([_ABOUT, "", "commands:", *rows]),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        add_help=False,
-        allow_abbrev=False,
-    )
-    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
-    options = parser.add_argument_group("options")
-    options.add_argument("-h", "--help", action="help", help="show this and leave")
+    about = "\n".join([_ABOUT, "", "commands:", *rows])
+    parser = _Parser("lastword", "[--version] <command>", about)
     version = f"lastword {metadata.version('lastword')}"
-    options.add_argument(
+    parser.add_argument(
         "--version", action="version", version=version, help="show the version and leave"
     )
     return parser
 
 
-def _run(command: Command) -> None:
+def _run(command: Command, words: Sequence[str]) -> None:
     logging.getLogger("lastword").addHandler(logging.NullHandler())
     out: TextIO = sys.stdout
     if reconfigure := getattr(out, "reconfigure", None):
         reconfigure(errors="replace")  # a terminal may not know every character of a text
     try:
-        command()
+        code = command(words)
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     except BrokenPipeError:  # whoever read the output has left; that is theirs to decide
         os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
         sys.exit(1)
+    if code:
+        sys.exit(code)

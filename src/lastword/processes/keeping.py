@@ -31,7 +31,8 @@ class Processes:
         self._asked: Level | Literal["auto"] = level
         self._most = most
         self._scan = False  # look at every process, as if the kernel did not list children
-        self._starting = asyncio.Lock()
+        self._starting: asyncio.Task[None] | None = None
+        self._closed = False
         self._zygote: Zygote | None = None
         self._wardens: set[Warden] = set()
 
@@ -47,12 +48,21 @@ class Processes:
 
     async def start(self) -> Level:
         """Start the zygote and choose the level, unless that has been done."""
-        async with self._starting:
-            if self.level is None:
-                self.level = await self._choose()
-            elif self._zygote is None or not self._zygote.alive:
-                self._zygote = await self._start_zygote(self.level)
-            return self.level
+        if self._closed:
+            raise ProcessError("these processes have been closed; nothing is started any more")
+        while self.level is None or self._zygote is None or not self._zygote.alive:
+            if self._starting is None or self._starting.done():
+                # a task of its own: whoever asked first may be the first to give up
+                work = self._start()
+                self._starting = asyncio.Task(work, name="lastword processes")
+            await asyncio.shield(self._starting)
+        return self.level
+
+    async def _start(self) -> None:
+        if self.level is None:
+            self.level = await self._choose()
+        else:
+            self._zygote = await self._start_zygote(self.level)
 
     async def warden(self) -> Warden:
         """A warden, ready to start something."""
@@ -61,6 +71,9 @@ class Processes:
 
     async def close(self, grace: float = 2.0) -> None:
         """End everything that is still kept, and leave nothing behind."""
+        self._closed = True
+        if self._starting:
+            await asyncio.wait([self._starting])
         endings = [warden.stop(grace) for warden in self._wardens]
         if endings:
             await asyncio.wait(endings)
@@ -95,7 +108,7 @@ class Processes:
         try:
             await zygote.ready()
         except BaseException:
-            zygote.abandon()
+            await zygote.close()
             raise
         return zygote
 

@@ -21,6 +21,7 @@ _BOOT = (  # found by path: importing lastword there would cost more than all it
     "sys.path.pop(0); main()"
 )
 _SECONDS_TO_START = 10.0
+_SECONDS_TO_LEAVE = 2.0
 
 
 class Zygote:
@@ -93,12 +94,12 @@ class Zygote:
         while self._on_gone:
             self._on_gone.popitem()[1](False)
 
-    def abandon(self) -> None:
-        """Hang up without waiting; it leaves by itself."""
-        self._channel.close()
-
     async def close(self) -> None:
-        """Let it leave, and see that it has."""
+        """Let it leave, and see that it has; what cannot be ended keeps it, but not us."""
         self._channel.close()
         loop = asyncio.get_running_loop()
-        await loop.run_in_executor(None, self._process.wait)
+        until = loop.time() + _SECONDS_TO_LEAVE
+        pause = 0.001
+        while self._process.poll() is None and loop.time() < until:
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, 0.05)

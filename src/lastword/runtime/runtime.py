@@ -194,6 +194,7 @@ class Runtime:
                 one.closed = True
             answers = [one.fence(Reason.SHUTDOWN)() for one in family]
             receipt, *_ = [await answer for answer in answers]
+            await asyncio.gather(*(kept.end() for kept in session.driver.kept))
             await session.driver.journal.committed()
             await ask(self._store.delete(session.id))
         except BaseException:
@@ -203,6 +204,7 @@ class Runtime:
         for one in family:
             one.driver.close()
             self._sessions.pop(one.id, None)
+        self._open().kept.pop(session.id, None)
         return receipt
 
     async def close(self) -> None:

@@ -1,0 +1,213 @@
+"""How strictly processes are held on this machine: found out by trying, and said in words.
+
+Nothing here is read off a version number. The level is the one that a runtime would choose, by the
+same self-test; a stricter one that has to be asked for is tried as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import re
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from statistics import median
+
+from lastword.errors import ProcessError
+from lastword.processes import MEANINGS, Level, Processes, command
+from lastword.processes.keeping import MOST
+from lastword.processes.levels import LEVELS
+
+ABOUT = """\
+Find out how strictly the processes of a run are held on this machine: which of
+three levels a runtime chooses here, what that promises, what it cannot promise,
+and what would raise it.
+
+  sealed  each run has a process namespace, and the kernel ends it whole
+  tree    each run has a warden, to which every orphan comes
+  group   process groups only, which any process can leave"""
+
+_WIDTH, _MARGIN = 79, 13
+_SPAWNS = 21
+_SEALED = MEANINGS["sealed"]
+_NOBODYS = (
+    "The price: in it, files of other owners look like nobody's, so that programs which "
+    "check owners (ssh, sudo) may refuse to work."
+)
+_CONTAINER = (
+    "in a container, --cap-add SYS_ADMIN, with an AppArmor and a seccomp profile that let it "
+    "unshare and mount"
+)
+_SETTINGS = {  # what keeps ordinary users from a namespace of their own, if it has this value
+    "user.max_user_namespaces": ("0", "15000"),
+    "kernel.unprivileged_userns_clone": ("0", "1"),
+    "kernel.apparmor_restrict_unprivileged_userns": ("1", "0"),
+}
+
+
+def main(level: Level | None) -> int:
+    """Look, and say what was found; 1 if processes cannot be held as asked."""
+    return asyncio.run(_examine(level))
+
+
+async def _examine(asked: Level | None) -> int:
+    _say_where()
+    processes = Processes(asked or "auto")
+    try:
+        began = time.perf_counter()
+        try:
+            level = await processes.start()
+        except ProcessError:
+            _say_why_none(processes, asked)
+            return 1
+        tested = time.perf_counter() - began
+        capped, spawn = await _try_out(processes)
+    except ProcessError as error:
+        print(f"\nno level: {error}")
+        return 1
+    finally:
+        await processes.close()
+    _say_level(level, asked=asked is not None)
+    _say("fork storm", _about_forks(level, capped=capped))
+    await _say_what_is_stricter(level, processes.why_not, asked=asked is not None)
+    print()
+    _say("self-test", f"{tested * 1e3:.0f} ms, once, before a runtime's first process")
+    _say("warm spawn", f"{spawn * 1e3:.1f} ms to start `sh -c :` and see it end")
+    return 0
+
+
+async def _try_out(processes: Processes) -> tuple[bool, float]:
+    """Whether a storm of forks has a limit, and the seconds that a spawn takes."""
+    warden = await processes.warden()
+    took: list[float] = []
+    for _ in range(_SPAWNS):
+        began = time.perf_counter()
+        process = await warden.spawn(command("/bin/sh", "-c", ":"))
+        await process.wait()
+        took.append(time.perf_counter() - began)
+    await warden.stop(0)
+    return warden.capped, median(took)
+
+
+# what is said
+
+
+def _say(label: str, text: str) -> None:
+    print(
+        textwrap.fill(
+            text,
+            _WIDTH,
+            initial_indent=f"  {label}".ljust(_MARGIN),
+            subsequent_indent=" " * _MARGIN,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
+
+
+def _say_where() -> None:
+    user = "root" if os.geteuid() == 0 else f"an ordinary user (uid {os.geteuid()})"
+    system = f"{platform.system()} {platform.release()}"
+    print(f"lastword {metadata.version('lastword')}, Python {platform.python_version()}, ", end="")
+    print(f"{system} ({platform.machine()})\nrun by {user}")
+
+
+def _say_level(level: Level, *, asked: bool) -> None:
+    meaning = MEANINGS[level]
+    note = ", as asked for" if asked else ", the strictest there is" if level == LEVELS[0] else ""
+    print(f"\nlevel: {level}{note}")
+    _say("held by", _sentence(meaning.by))
+    _say("promise", _sentence(meaning.promise))
+    _say("except", _sentence(meaning.holes.replace("as sealed, and: ", f"{_SEALED.holes}; ")))
+
+
+def _say_why_none(processes: Processes, asked: Level | None) -> None:
+    print(f"\nlevel: {asked} cannot be had here" if asked else "\nlevel: none can be had here")
+    for level, why in processes.why_not.items():
+        _say(level, _in_words(why))
+        _say("to get it", _remedy(level, why))
+    if asked:
+        print("\nWithout --level, lastword doctor finds the strictest that can.")
+
+
+async def _say_what_is_stricter(level: Level, why_not: dict[Level, str], *, asked: bool) -> None:
+    stricter = LEVELS[: LEVELS.index(level)]
+    if not stricter:
+        return
+    if asked:
+        print("\nstricter: not tried; without --level, the strictest is found")
+        return
+    print("\nstricter:")
+    for other in reversed(stricter):
+        if other in why_not:
+            _say(other, f"Not here: {_in_words(why_not[other])}")
+            _say("to get it", _remedy(other, why_not[other]))
+        elif why := await _why_not_if_asked(other):
+            _say(other, f"Not here, nor if asked for: {_in_words(why)}")
+            _say("to get it", _remedy(other, why))
+        else:
+            _say(other, f'Works here, if asked for: Runtime(..., level="{other}"). {_NOBODYS}')
+            _say("or", "Run as root, where it is chosen by itself and has no such price.")
+
+
+async def _why_not_if_asked(level: Level) -> str:
+    processes = Processes(level)
+    try:
+        await processes.start()
+    except ProcessError as error:
+        return processes.why_not.get(level, str(error))
+    finally:
+        await processes.close()
+    return ""
+
+
+def _about_forks(level: Level, *, capped: bool) -> str:
+    if capped:
+        return f"Capped, at about {MOST:,} processes and threads a run."
+    ways = ["Linux 6.14 or later"] if level == "sealed" else []
+    ways += ["an ordinary user in place of root"] if os.geteuid() == 0 else []
+    capping = f" What would cap it: {', or '.join(ways)}." if ways else ""
+    return f"NOT capped: it could use up the process numbers of the machine.{capping}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _in_words(why: str) -> str:
+    """The kernel's answer, without what only a programmer wants to know."""
+    said = re.sub(r"^no warden at level \w+: |\[Errno \d+\] ", "", why)
+    return f"{said}."
+
+
+def _remedy(level: Level, why: str) -> str:
+    """What somebody who may change this machine can do about it."""
+    if not sys.platform.startswith("linux"):
+        return "Use Linux; no other system has what this level needs."
+    if level == "tree":
+        return "Mount /proc, and let this process call prctl and pidfd_open (a seccomp profile?)."
+    if level == "group":
+        return "Nothing to set: it needs no right but to start processes. Please report this."
+    root = f"run as root with CAP_SYS_ADMIN ({_CONTAINER})"
+    if os.geteuid() == 0:
+        return _sentence(root if "unshare" in why or "mount" in why else f"{root}, and with /proc")
+    settings = "; ".join(_blocking())
+    return _sentence(
+        f"as root, sysctl -w {settings}, and ask for it; or {root}" if settings else root
+    )
+
+
+def _blocking() -> Iterator[str]:
+    """Settings of this kernel that deny an ordinary user what it would take."""
+    for name, (blocks, allows) in _SETTINGS.items():
+        path = Path("/proc/sys", *name.split("."))
+        try:
+            if path.read_text(encoding="ascii").strip() == blocks:
+                yield f"{name}={allows}"
+        except OSError:
+            continue  # this kernel has no such setting

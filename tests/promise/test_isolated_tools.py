@@ -1,0 +1,64 @@
+"""A tool that cannot be asked to end can be killed, if it has a process of its own."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from lastword import Outcome, Run, Runtime
+from tests.promise.workshop import gone
+
+
+def hold_the_interpreter(marker: str) -> int:
+    """One step of the interpreter, and a very long one."""
+    Path(marker).write_text("begun")
+    return len(str(7 ** (10**9)))
+
+
+@pytest.mark.scenario("S19", part="isolated")
+async def test_an_isolated_tool_that_holds_the_interpreter_is_ended(tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+
+    async def engine(run: Run) -> None:
+        await run.gate(hold_the_interpreter, isolated=True)(str(marker))
+
+    async with Runtime(engine, grace=0.1) as r:
+        session = r.session("s")
+        await session.send("go")
+        while not marker.exists():
+            await asyncio.sleep(0.01)  # and the event loop turns
+        receipt = await asyncio.wrap_future(session.stop_soon())
+
+        assert receipt.quiet
+        [call] = receipt.calls
+        assert (call.name, call.status) == ("hold_the_interpreter", "may have executed")
+        assert all(gone(process.pid) for process in receipt.processes)
+
+
+def add(a: int, b: int) -> int:
+    return a + b
+
+
+async def test_an_isolated_tool_gives_what_it_gives_and_is_in_the_ledger() -> None:
+    given: list[int] = []
+
+    async def engine(run: Run) -> None:
+        given.append(await run.gate(add, name="sum", isolated=True)(20, b=22))
+
+    async with Runtime(engine) as r:
+        session = r.session("s")
+        assert await (await session.send("go")).outcome() == Outcome.COMPLETED
+        assert given == [42]
+        assert any(getattr(entry, "name", "") == "sum" for entry in await session.log())
+
+
+async def test_only_a_tool_that_is_not_async_can_be_isolated() -> None:
+    async def tool() -> None: ...
+
+    async def engine(run: Run) -> None:
+        run.gate(tool, isolated=True)
+
+    async with Runtime(engine) as r:
+        ticket = await r.session("s").send("go")
+        assert await ticket.outcome() == Outcome.FAILED
+        assert "need not be isolated" in ticket.error

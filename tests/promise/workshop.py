@@ -1,0 +1,70 @@
+"""What the stories about processes share: an engine that starts some, and whether they are gone."""
+
+import asyncio
+import os
+import select
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Literal
+
+from lastword import Receipt, Run, Runtime, Session
+from lastword.processes import Level, Process
+
+STUBBORN = "trap '' TERM INT HUP; echo up; while :; do sleep 0.05; done"
+DYING_LOUDLY = "trap 'echo dying' TERM; echo up; while :; do sleep 0.05; done"
+POLITE = "echo up; exec sleep 300"
+
+
+def gone(pid: int) -> bool:
+    """Whether there is no such process; nobody else can have its number so soon."""
+    try:
+        pidfd = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([pidfd], [], [], 0)[0])
+    finally:
+        os.close(pidfd)
+
+
+async def is_up(process: Process) -> None:
+    """Return when it has said something."""
+    async for _ in process.stdout:
+        return
+
+
+class Workshop:
+    """An engine that starts what it is told to, and then has all the time in the world."""
+
+    def __init__(self, *lines: str) -> None:
+        self.lines = lines
+        self.processes: list[Process] = []
+        self.up = asyncio.Event()
+
+    async def __call__(self, run: Run) -> None:
+        for line in self.lines:
+            process = await run.spawn(shell=line)
+            await is_up(process)
+            self.processes.append(process)
+        self.up.set()
+        await asyncio.sleep(3600)
+
+
+@asynccontextmanager
+async def working(
+    workshop: Workshop,
+    *,
+    grace: float = 0.2,
+    level: Literal["auto", "sealed", "tree", "group"] = "auto",
+) -> AsyncGenerator[Session]:
+    """A session in which all of it is up."""
+    async with Runtime(workshop, grace=grace, level=level) as r:
+        session = r.session("s")
+        await session.send("go")
+        await workshop.up.wait()
+        yield session
+
+
+def fates(receipt: Receipt) -> dict[str, str]:
+    """What became of each command."""
+    return {process.command: process.fate for process in receipt.processes}
