@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lastword import Outcome, Run, Runtime
-from tests.promise.workshop import gone
+from tests.promise.workshop import gone, until
 
 
 def hold_the_interpreter(marker: str) -> int:
@@ -25,8 +25,7 @@ async def test_an_isolated_tool_that_holds_the_interpreter_is_ended(tmp_path: Pa
     async with Runtime(engine, grace=0.1) as r:
         session = r.session("s")
         await session.send("go")
-        while not marker.exists():
-            await asyncio.sleep(0.01)  # and the event loop turns
+        await until(marker.exists)  # and the event loop turns
         receipt = await asyncio.wrap_future(session.stop_soon())
 
         assert receipt.quiet

@@ -6,7 +6,7 @@ import pytest
 
 from lastword import Outcome, Run, Runtime
 from tests.promise.stories import Latch
-from tests.promise.workshop import STUBBORN, fates, gone, is_up
+from tests.promise.workshop import STUBBORN, fates, gone, is_up, until
 
 
 @pytest.mark.scenario("P6", part="processes")
@@ -26,8 +26,7 @@ async def test_a_kept_process_outlives_the_stop_and_is_listed() -> None:
     async with Runtime(engine) as r:
         session = r.session("s")
         ticket = await session.send("serve")
-        while not session.processes:
-            await asyncio.sleep(0.01)
+        await until(lambda: session.processes)
         [kept] = session.processes
         receipt = await session.stop()
 
@@ -67,8 +66,7 @@ async def test_a_kept_process_that_ends_by_itself_is_no_longer_listed() -> None:
         assert [kept.command for kept in session.processes] == ["cat"]
         listed.open.set()
         await ticket.outcome()
-        while session.processes:
-            await asyncio.sleep(0.01)
+        await until(lambda: not session.processes)
 
 
 async def test_kept_processes_end_with_the_runtime_and_with_their_session() -> None:

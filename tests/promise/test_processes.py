@@ -18,6 +18,7 @@ from tests.promise.workshop import (
     fates,
     gone,
     is_up,
+    until,
     working,
 )
 
@@ -113,8 +114,7 @@ async def test_a_pipe_held_open_delays_nobody() -> None:
     async with Runtime(engine) as r:
         session = r.session("s")
         await session.send("go")
-        while not completed:
-            await asyncio.sleep(0.01)
+        await until(lambda: completed)
         receipt = await session.stop()
 
     assert completed == ["mine\n"]
@@ -173,10 +173,11 @@ async def test_a_spawn_that_races_a_stop_leaves_nobody() -> None:
 
 async def test_nothing_is_started_once_the_run_has_lost_its_session() -> None:
     refused: list[str] = []
-    over = asyncio.Event()
+    began, over = asyncio.Event(), asyncio.Event()
 
     async def engine(run: Run) -> None:
         try:
+            began.set()
             await asyncio.sleep(3600)
         finally:
             for start in (run.spawn("true"), run.spawn("true", on_stop="keep"), run.shell("true")):
@@ -189,9 +190,7 @@ async def test_nothing_is_started_once_the_run_has_lost_its_session() -> None:
     async with Runtime(engine) as r:
         session = r.session("s")
         await session.send("go")
-        while not session.active:
-            await asyncio.sleep(0)
-        await asyncio.sleep(0.01)
+        await began.wait()
         receipt = await session.stop()
         await over.wait()
 
@@ -230,8 +229,7 @@ async def test_a_new_run_begins_at_once_and_its_first_tool_waits_for_the_old_pro
     async with Runtime(engine, sink=sink, grace=0.3) as r:
         session = r.session("s")
         await session.send("old")
-        while not said:
-            await asyncio.sleep(0.005)
+        await until(lambda: said)
         second = await session.send("new")
         assert await second.outcome() == Outcome.COMPLETED
 

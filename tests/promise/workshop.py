@@ -3,7 +3,7 @@
 import asyncio
 import os
 import select
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Literal
 
@@ -25,6 +25,12 @@ def gone(pid: int) -> bool:
         return bool(select.select([pidfd], [], [], 0)[0])
     finally:
         os.close(pidfd)
+
+
+async def until(happened: Callable[[], object]) -> None:
+    """Return once something is so that nobody tells us of: a file, a list, a process's end."""
+    while not happened():
+        await asyncio.sleep(0.001)
 
 
 async def is_up(process: Process) -> None:
@@ -55,7 +61,7 @@ async def working(
     workshop: Workshop,
     *,
     grace: float = 0.2,
-    level: Literal["auto", "sealed", "tree", "group"] = "auto",
+    level: Level | Literal["auto"] = "auto",
 ) -> AsyncGenerator[Session]:
     """A session in which all of it is up."""
     async with Runtime(workshop, grace=grace, level=level) as r:

@@ -43,6 +43,10 @@ _CONTAINER = (
     "in a container, --cap-add SYS_ADMIN, with an AppArmor and a seccomp profile that let it "
     "unshare and mount"
 )
+_CALLS = {
+    "unshare": "It may not make a process namespace",
+    "mount": "It may not mount a /proc of its own",
+}
 _SETTINGS = {  # what keeps ordinary users from a namespace of their own, if it has this value
     "user.max_user_namespaces": ("0", "15000"),
     "kernel.unprivileged_userns_clone": ("0", "1"),
@@ -129,10 +133,10 @@ def _say_level(level: Level, *, asked: bool) -> None:
 def _say_why_none(processes: Processes, asked: Level | None) -> None:
     print(f"\nlevel: {asked} cannot be had here" if asked else "\nlevel: none can be had here")
     for level, why in processes.why_not.items():
-        _say(level, _in_words(why))
-        _say("to get it", _remedy(level, why))
+        _say("because" if asked else level, _in_words(why))
+        _say("to get it", _remedy(level))
     if asked:
-        print("\nWithout --level, lastword doctor finds the strictest that can.")
+        print("\nWithout --level, lastword doctor finds the strictest level that can be had.")
 
 
 async def _say_what_is_stricter(level: Level, why_not: dict[Level, str], *, asked: bool) -> None:
@@ -145,11 +149,11 @@ async def _say_what_is_stricter(level: Level, why_not: dict[Level, str], *, aske
     print("\nstricter:")
     for other in reversed(stricter):
         if other in why_not:
-            _say(other, f"Not here: {_in_words(why_not[other])}")
-            _say("to get it", _remedy(other, why_not[other]))
+            _say(other, f"Not here. {_in_words(why_not[other])}")
+            _say("to get it", _remedy(other))
         elif why := await _why_not_if_asked(other):
-            _say(other, f"Not here, nor if asked for: {_in_words(why)}")
-            _say("to get it", _remedy(other, why))
+            _say(other, f"Not here, nor if asked for. {_in_words(why)}")
+            _say("to get it", _remedy(other))
         else:
             _say(other, f'Works here, if asked for: Runtime(..., level="{other}"). {_NOBODYS}')
             _say("or", "Run as root, where it is chosen by itself and has no such price.")
@@ -180,26 +184,36 @@ def _sentence(text: str) -> str:
 
 
 def _in_words(why: str) -> str:
-    """The kernel's answer, without what only a programmer wants to know."""
+    """The kernel's answer, and what it is about."""
+    if _no_proc():
+        return "There is no /proc here."
     said = re.sub(r"^no warden at level \w+: |\[Errno \d+\] ", "", why)
-    return f"{said}."
+    for call, meant in _CALLS.items():
+        if said.startswith(call):
+            return f"{meant} ({said})."
+    return _sentence(said)
 
 
-def _remedy(level: Level, why: str) -> str:
+def _remedy(level: Level) -> str:
     """What somebody who may change this machine can do about it."""
     if not sys.platform.startswith("linux"):
         return "Use Linux; no other system has what this level needs."
+    if _no_proc():
+        return "Mount /proc, and look again."
     if level == "tree":
-        return "Mount /proc, and let this process call prctl and pidfd_open (a seccomp profile?)."
+        return "Let this process call prctl and pidfd_open (is there a seccomp profile?)."
     if level == "group":
-        return "Nothing to set: it needs no right but to start processes. Please report this."
-    root = f"run as root with CAP_SYS_ADMIN ({_CONTAINER})"
-    if os.geteuid() == 0:
-        return _sentence(root if "unshare" in why or "mount" in why else f"{root}, and with /proc")
-    settings = "; ".join(_blocking())
-    return _sentence(
-        f"as root, sysctl -w {settings}, and ask for it; or {root}" if settings else root
+        return "It needs no right but to start processes: let this user have more of them."
+    root = "give root" if os.geteuid() == 0 else "run as root with"
+    settings = "" if os.geteuid() == 0 else " ".join(_blocking())
+    first = f'as root, sysctl -w {settings}; then Runtime(..., level="sealed"). Or ' * bool(
+        settings
     )
+    return _sentence(f"{first}{root} CAP_SYS_ADMIN ({_CONTAINER})")
+
+
+def _no_proc() -> bool:
+    return sys.platform.startswith("linux") and not Path("/proc/self").exists()
 
 
 def _blocking() -> Iterator[str]:
