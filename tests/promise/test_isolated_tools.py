@@ -1,12 +1,15 @@
 """A tool that cannot be asked to end can be killed, if it has a process of its own."""
 
 import asyncio
+import os
+import select
+import threading
 from pathlib import Path
 
 import pytest
 
-from lastword import Outcome, Run, Runtime
-from tests.promise.workshop import gone, until
+from lastword import Outcome, Receipt, Run, Runtime, Session
+from tests.promise.workshop import POLITE, fates, gone, is_up, until
 
 
 def hold_the_interpreter(marker: str) -> int:
@@ -61,3 +64,34 @@ async def test_only_a_tool_that_is_not_async_can_be_isolated() -> None:
         ticket = await r.session("s").send("go")
         assert await ticket.outcome() == Outcome.FAILED
         assert "need not be isolated" in ticket.error
+
+
+@pytest.mark.scenario("S19", part="isolated")
+async def test_processes_end_although_the_event_loop_is_stalled() -> None:
+    pids: list[int] = []
+    up, woken = threading.Event(), threading.Event()
+
+    async def engine(run: Run) -> None:
+        process = await run.spawn(shell=POLITE)
+        await is_up(process)
+        pids.append(process.pid)
+        up.set()
+        woken.wait(30)  # nothing else turns in this loop
+
+    def press_stop(session: Session) -> tuple[bool, Receipt]:
+        up.wait(30)
+        stopping = session.stop_soon()
+        pidfd = os.pidfd_open(pids[0])
+        dead, _, _ = select.select([pidfd], [], [], 20)
+        os.close(pidfd)
+        woken.set()
+        return bool(dead), stopping.result(30)
+
+    async with Runtime(engine, stall_after=None) as r:
+        session = r.session("s")
+        await session.send("go")
+        dead, receipt = await asyncio.to_thread(press_stop, session)
+
+        assert dead
+        assert receipt.quiet
+        assert fates(receipt) == {POLITE: "ended"}

@@ -34,9 +34,8 @@ and what would raise it.
 
 _WIDTH, _MARGIN = 79, 13
 _SPAWNS = 21
-_SEALED = MEANINGS["sealed"]
 _NOBODYS = (
-    "The price: in it, files of other owners look like nobody's, so that programs which "
+    "Files of other owners look like nobody's to what a run starts, so that programs which "
     "check owners (ssh, sudo) may refuse to work."
 )
 _CONTAINER = (
@@ -127,7 +126,9 @@ def _say_level(level: Level, *, asked: bool) -> None:
     print(f"\nlevel: {level}{note}")
     _say("held by", _sentence(meaning.by))
     _say("promise", _sentence(meaning.promise))
-    _say("except", _sentence(meaning.holes.replace("as sealed, and: ", f"{_SEALED.holes}; ")))
+    _say("except", _sentence(meaning.holes))
+    if level == "sealed" and os.geteuid() != 0:
+        _say("price", _NOBODYS)
 
 
 def _say_why_none(processes: Processes, asked: Level | None) -> None:
@@ -155,7 +156,8 @@ async def _say_what_is_stricter(level: Level, why_not: dict[Level, str], *, aske
             _say(other, f"Not here, nor if asked for. {_in_words(why)}")
             _say("to get it", _remedy(other))
         else:
-            _say(other, f'Works here, if asked for: Runtime(..., level="{other}"). {_NOBODYS}')
+            _say(other, f'Works here, if asked for: Runtime(..., level="{other}").')
+            _say("price", _NOBODYS)
             _say("or", "Run as root, where it is chosen by itself and has no such price.")
 
 
@@ -187,7 +189,7 @@ def _in_words(why: str) -> str:
     """The kernel's answer, and what it is about."""
     if _no_proc():
         return "There is no /proc here."
-    said = re.sub(r"^no warden at level \w+: |\[Errno \d+\] ", "", why)
+    said = re.sub(r"^no warden at level \w+: ", "", why)
     for call, meant in _CALLS.items():
         if said.startswith(call):
             return f"{meant} ({said})."
@@ -204,12 +206,16 @@ def _remedy(level: Level) -> str:
         return "Let this process call prctl and pidfd_open (is there a seccomp profile?)."
     if level == "group":
         return "It needs no right but to start processes: let this user have more of them."
-    root = "give root" if os.geteuid() == 0 else "run as root with"
-    settings = "" if os.geteuid() == 0 else " ".join(_blocking())
-    first = f'as root, sysctl -w {settings}; then Runtime(..., level="sealed"). Or ' * bool(
-        settings
-    )
-    return _sentence(f"{first}{root} CAP_SYS_ADMIN ({_CONTAINER})")
+    return _remedy_for_sealed()
+
+
+def _remedy_for_sealed() -> str:
+    if os.geteuid() == 0:
+        return f"Give root CAP_SYS_ADMIN ({_CONTAINER})."
+    root = f"run as root with CAP_SYS_ADMIN ({_CONTAINER})"
+    if settings := " ".join(_blocking()):
+        return f'As root, sysctl -w {settings}; then Runtime(..., level="sealed"). Or {root}.'
+    return _sentence(root)
 
 
 def _no_proc() -> bool:

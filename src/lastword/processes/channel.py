@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from lastword.processes.inside.wire import Inbox, Message, ancillary, pack
 
@@ -29,6 +31,7 @@ class Channel:
         self._inbox = Inbox(end)
         self._on_message = on_message
         self._on_end = on_end
+        self._lock = threading.Lock()  # a stop may be sent from another thread
         self._unsent: deque[tuple[memoryview, tuple[int, ...]]] = deque()
         end.setblocking(False)
         self._loop.add_reader(end, self._receive)
@@ -39,15 +42,22 @@ class Channel:
 
     def send(self, message: Message, fds: tuple[int, ...] = ()) -> None:
         """Send, or keep it until it can be sent. The descriptors remain the caller's to close."""
-        if not self.open:
-            return
-        data = memoryview(pack(message, fds))
-        if not self._unsent:
-            data, fds = self._write(data, fds)
-        if data:
+        with self._lock:
+            if not self.open:
+                return
+            data = memoryview(pack(message, fds))
             if not self._unsent:
-                self._loop.add_writer(self._socket, self._flush)
-            self._unsent.append((data, tuple(os.dup(fd) for fd in fds)))
+                data, fds = self._write(data, fds)
+            if data:
+                if not self._unsent:
+                    self._loop.add_writer(self._socket, self._flush)
+                self._unsent.append((data, tuple(os.dup(fd) for fd in fds)))
+
+    def send_from_any_thread(self, message: Message) -> None:
+        """Send a short message now, if nothing has to be sent before it."""
+        with self._lock, suppress(OSError):
+            if self.open and not self._unsent:
+                self._socket.send(pack(message))
 
     def _write(self, data: memoryview, fds: tuple[int, ...]) -> tuple[memoryview, tuple[int, ...]]:
         try:
@@ -59,16 +69,17 @@ class Channel:
         return data[sent:], ()
 
     def _flush(self) -> None:
-        while self._unsent:
-            data, fds = self._unsent[0]
-            left, unsent = self._write(data, fds)
-            if not unsent:
-                _close(fds)
-            if left:
-                self._unsent[0] = (left, unsent)
-                return
-            self._unsent.popleft()
-        self._loop.remove_writer(self._socket)
+        with self._lock:
+            while self._unsent:
+                data, fds = self._unsent[0]
+                left, unsent = self._write(data, fds)
+                if not unsent:
+                    _close(fds)
+                if left:
+                    self._unsent[0] = (left, unsent)
+                    return
+                self._unsent.popleft()
+            self._loop.remove_writer(self._socket)
 
     def _receive(self) -> None:
         try:
@@ -82,11 +93,12 @@ class Channel:
 
     def close(self) -> None:
         """Hang up. A warden that is hung up on sees off what it keeps, and leaves."""
-        if not self.open:
-            return
-        self._loop.remove_reader(self._socket)
-        self._loop.remove_writer(self._socket)
-        self._socket.close()
+        with self._lock:
+            if not self.open:
+                return
+            self._loop.remove_reader(self._socket)
+            self._loop.remove_writer(self._socket)
+            self._socket.close()
         self._inbox.close()
         while self._unsent:
             _close(self._unsent.popleft()[1])

@@ -12,6 +12,7 @@ from lastword.processes.selftest import holds
 from lastword.processes.warden import Warden
 from lastword.processes.zygote import Zygote
 
+_LEAST = 1.0  # seconds beyond the grace in which everything must have ended
 MOST = 2048  # processes and threads that one run may have, where a limit can be set
 
 
@@ -69,17 +70,19 @@ class Processes:
         level = await self.start()
         return await self._warden(level)
 
-    async def close(self, grace: float = 2.0) -> None:
-        """End everything that is still kept, and leave nothing behind."""
+    async def close(self, grace: float = 2.0) -> list[str]:
+        """End everything that is still kept, in bounded time; what could not be ended, by name."""
         self._closed = True
         if self._starting:
             await asyncio.wait([self._starting])
         endings = [warden.stop(grace) for warden in self._wardens]
         if endings:
-            await asyncio.wait(endings)
+            await asyncio.wait(endings, timeout=grace + _LEAST)
+        left = [f"{kin.pid} {kin.name}" for warden in self._wardens for kin in warden.living()]
         if self._zygote:
             await self._zygote.close()
             self._zygote = None
+        return left
 
     async def _choose(self) -> Level:
         candidates = _candidates(self._asked)
@@ -92,7 +95,10 @@ class Processes:
                     return level
                 self.why_not[level] = "an escape artist got away in the self-test"
             except (ProcessError, TimeoutError) as error:
-                self.why_not[level] = str(error) or "no answer in time"
+                self.why_not[level] = str(error) or "the self-test did not end in time"
+        if self._zygote:
+            await self._zygote.close()
+            self._zygote = None
         tried = "; ".join(f"{level}: {why}" for level, why in self.why_not.items())
         raise ProcessError(f"processes cannot be held here as asked ({tried})")
 

@@ -30,8 +30,9 @@ MEANINGS: dict[Level, Meaning] = {
         by="a warden for each run, to which every orphan comes",
         promise="when a stop says done, the kernel has said that no descendant is left; holds if "
         "lastword or the warden is killed",
-        holes="as sealed, and: if lastword, the zygote and the warden are all killed at once, "
-        "processes live on; what runs as another user (sudo) is named, not killed",
+        holes="work handed to a service that was running already (docker, cron, a database); what "
+        "runs as another user (sudo) or cannot be interrupted is named at the deadline; if "
+        "lastword, the zygote and the warden are all killed, processes live on",
     ),
     "group": Meaning(
         by="process groups",

@@ -28,6 +28,7 @@ from lastword.processes.process import Process
 from lastword.processes.zygote import Zygote
 
 _TOO_LATE = "what it belongs to is over, so nothing was started"
+_SECONDS_TO_START = 10.0
 _HAMMER = 0.25  # seconds beyond the grace in which a warden must have answered
 
 
@@ -61,7 +62,7 @@ class Warden:
         self._stopping = False
         self._alone = False  # the zygote has gone
         self._hammer: asyncio.TimerHandle | None = None
-        self._names: dict[int, str] = {}  # of what was running when the end began
+        self._names: dict[int, tuple[int, str]] = {}  # of what was running when the end began
         self._ended_ones: list[Process] = []  # whose pipes others may still hold
         self._last_seen: list[Kin] = []
         self._zygote = zygote
@@ -76,7 +77,11 @@ class Warden:
 
     async def ready(self) -> None:
         """Return once it keeps watch. Raises `ProcessError` if this level cannot be had."""
-        await asyncio.shield(self._ready)
+        try:
+            async with asyncio.timeout(_SECONDS_TO_START):
+                await asyncio.shield(self._ready)
+        except TimeoutError:
+            raise ProcessError(f"no warden at level {self.level}: no answer in time") from None
 
     @property
     def over(self) -> bool:
@@ -163,10 +168,14 @@ class Warden:
         """Let nothing start any more, and end everything; done when none is left."""
         if not self._stopping and not self.over:
             self._stopping = True
-            self._names = {id_: process.command for id_, process in self.processes.items()}
+            self._names = {id_: (p.pid, p.command) for id_, p in self.processes.items()}
             self._channel.send({"stop": grace})
             self._hammer = self._loop.call_later(grace + _HAMMER, self._strike)
         return self._over
+
+    def stop_from_any_thread(self, grace: float) -> None:
+        """Have it stop although the event loop is stalled; `stop` has to follow."""
+        self._channel.send_from_any_thread({"stop": grace})
 
     def _strike(self) -> None:
         """The warden does not answer: it is killed. The kernel, or the zygote, does the rest."""
@@ -179,8 +188,10 @@ class Warden:
 
     def living(self) -> list[Kin]:
         """Who is still there, by the numbers that `ps` shows."""
-        if self.over or self._pid < 0:
+        if self.over:
             return []
+        if self._pid < 0:  # there is no /proc to look at
+            return [Kin(p.pid, p.command, "", 0, 0) for p in self.processes.values()]
         proc = Procfs()
         try:
             found = list(proc.descendants(self._pid))
@@ -219,9 +230,10 @@ class Warden:
     def _has_pidfd(self, fds: list[int]) -> None:
         if fds:
             self._pidfd = fds[0]
-            proc = Procfs()
-            self._pid = proc.number_of(self._pidfd)
-            proc.close()
+            with suppress(OSError):  # where there is no /proc, nobody can be looked for
+                proc = Procfs()
+                self._pid = proc.number_of(self._pidfd)
+                proc.close()
 
     def _answer(self, id_: int, answer: int | Exception) -> None:
         started = self._starting.get(id_)
@@ -247,7 +259,7 @@ class Warden:
         self._fail("it ended at once")
         if not self._stopping:
             self._stopping = True
-            self._names = {id_: process.command for id_, process in self.processes.items()}
+            self._names = {id_: (p.pid, p.command) for id_, p in self.processes.items()}
         for id_ in list(self._starting):
             self._answer(id_, SpawnFailed("the warden of this run was killed"))
         if self._alone and not self.over:
@@ -256,7 +268,7 @@ class Warden:
     def _gone(self, seen_off: bool) -> None:
         """The zygote's word: nothing of it is left; or the zygote itself has gone."""
         if seen_off:
-            self._finish([])
+            self._finish(None, proven=self.level != "group")
             return
         self._alone = True
         if not self._channel.open and not self.over:
@@ -264,22 +276,22 @@ class Warden:
 
     def _without_zygote(self) -> None:
         if self.level == "sealed" and self._pidfd >= 0:  # readable when all of it is gone
-            self._loop.add_reader(self._pidfd, lambda: self._finish([]))
+            self._loop.add_reader(self._pidfd, lambda: self._finish(None))
         else:
-            self._finish([], proven=False)
+            self._finish(None, proven=False)
 
-    def _finish(self, found: list[list[Any]], *, proven: bool = True) -> None:
+    def _finish(self, found: list[list[Any]] | None, *, proven: bool = True) -> None:
         if self.over:
             return
         if self._hammer:
             self._hammer.cancel()
+        if found is None:  # the warden gave no account, so this is all that is known
+            fate = "killed" if proven else "unconfirmed"
+            found = [[pid, id_, "", fate] for id_, (pid, _) in self._names.items()]
         reports = [
-            ProcessReport(pid, self._names.pop(id_, "") or name, fate)
+            ProcessReport(pid, self._names.get(id_, (0, name))[1], fate)
             for pid, id_, name, fate in found
         ]
-        if not found:  # the warden gave no account, so this is all that is known
-            fate = "killed" if proven else "unconfirmed"
-            reports = [ProcessReport(-1, name, fate) for name in self._names.values()]
         self._over.set_result(Ending(tuple(reports), proven))
         self._channel.close()
         if self._pidfd >= 0:

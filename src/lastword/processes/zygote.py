@@ -59,8 +59,11 @@ class Zygote:
 
     async def ready(self) -> None:
         """Return once it answers."""
-        async with asyncio.timeout(_SECONDS_TO_START):
-            await asyncio.shield(self._ready)
+        try:
+            async with asyncio.timeout(_SECONDS_TO_START):
+                await asyncio.shield(self._ready)
+        except TimeoutError:
+            raise ProcessError("the zygote could not start: no answer in time") from None
 
     def fork(self, order: Message, end: socket.socket, on_gone: Callable[[bool], None]) -> int:
         """Have it fork a warden, to talk over this end; `on_gone` once nothing of it is left."""

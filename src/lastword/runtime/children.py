@@ -33,6 +33,11 @@ class Offspring(Protocol):
     @property
     def processes(self) -> tuple[ProcessReport, ...]: ...
 
+    @property
+    def has_processes(self) -> bool: ...
+
+    async def processes_gone(self) -> None: ...
+
 
 class Child:
     """A parent's handle on a child run."""
@@ -94,6 +99,14 @@ class Child:
     @property
     def processes(self) -> tuple[ProcessReport, ...]:
         return () if self.kept else self._offspring.processes
+
+    @property
+    def has_processes(self) -> bool:
+        return not self.kept and self._offspring.has_processes
+
+    async def processes_gone(self) -> None:
+        if not self.kept:
+            await self._offspring.processes_gone()
 
     @property
     def report(self) -> ChildReport:

@@ -364,6 +364,13 @@ class Driver:
 
     # what is still dying
 
+    def end_processes_now(self) -> None:
+        """Those of stopped runs, although the loop may be stalled. Any thread may ask."""
+        runs = self.machine.dying
+        for run, going in tuple(self._going.items()):
+            if run in runs:
+                going.processes.end_from_any_thread()
+
     async def gone(self) -> None:
         while left := [settlement.done for settlement in self.settlements]:
             await asyncio.wait(left)

@@ -88,6 +88,17 @@ class Going:
         return left
 
     @property
+    def has_processes(self) -> bool:
+        """Whether one may be left, of its own or of its children."""
+        return self.processes.any or any(child.has_processes for child in self.children)
+
+    async def processes_gone(self) -> None:
+        """Return when none is left."""
+        await self.processes.gone()
+        for child in self.children:
+            await child.processes_gone()
+
+    @property
     def process_reports(self) -> tuple[ProcessReport, ...]:
         """What became of its processes, and of its children's."""
         below = (report for child in self.children for report in child.processes)

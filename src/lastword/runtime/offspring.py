@@ -52,6 +52,15 @@ class Descendant:
         now = (report for s in self._driver.settlements for report in _its_own(s.receipt()))
         return (*self._processes, *now)
 
+    @property
+    def has_processes(self) -> bool:
+        return any(going.has_processes for s in self._driver.settlements for going in s.goings)
+
+    async def processes_gone(self) -> None:
+        for settlement in tuple(self._driver.settlements):
+            for going in settlement.goings:
+                await going.processes_gone()
+
     async def text_of(self, run: RunId) -> str:
         """What a run said."""
         await self._driver.journal.committed()

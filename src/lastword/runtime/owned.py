@@ -154,6 +154,11 @@ class Owned:
         for warden in self._wardens:
             warden.stop(self._grace)
 
+    def end_from_any_thread(self) -> None:
+        """Have them end although the event loop is stalled; `end` has to follow."""
+        for warden in tuple(self._wardens):
+            warden.stop_from_any_thread(self._grace)
+
     async def gone(self) -> None:
         """Return when none is left."""
         while left := [warden.stop(self._grace) for warden in self._wardens if not warden.over]:

@@ -230,7 +230,8 @@ class Runtime:
         for deleting in self._deleting.values():
             deleting.cancel()
         self._watching.cancel()
-        await self._processes.close(self._grace)
+        if left := await self._processes.close(self._grace):
+            log.warning("closed with processes left processes=%s", ", ".join(left))
         if shared.watchdog:
             shared.watchdog.close()
         with suppress(StoreError, TimeoutError):

@@ -151,6 +151,7 @@ class Session:
         """
         driver, caller = self._driver, running.get()
         step = driver.apply(StopAsked(Reason.STOPPED, _run(run), by))
+        driver.end_processes_now()
         future: concurrent.futures.Future[Receipt] = concurrent.futures.Future()
 
         def give(receipt: Receipt) -> None:

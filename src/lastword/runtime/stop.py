@@ -222,15 +222,17 @@ async def _wait_for(future: asyncio.Future[Receipt]) -> None:
 
 def old_processes(settlements: list[Settlement], run: RunId) -> Coroutine[Any, Any, None] | None:
     """What an earlier run's processes are waited for with; None if there are none."""
-    left = [s for s in settlements if any(g.processes.any for g in s.goings if g.hold.run != run)]
-    return _until_gone(left, run) if left else None
+    left = [
+        (settlement.deadline, going)
+        for settlement in settlements
+        for going in settlement.goings
+        if going.hold.run != run and going.has_processes
+    ]
+    return _until_gone(left) if left else None
 
 
-async def _until_gone(settlements: list[Settlement], run: RunId) -> None:
-    now = asyncio.get_running_loop().time
-    for settlement in settlements:
+async def _until_gone(left: list[tuple[float, Going]]) -> None:
+    for deadline, going in left:
         with suppress(TimeoutError):
-            async with asyncio.timeout(max(settlement.deadline - now(), 0)):
-                for going in settlement.goings:
-                    if going.hold.run != run:
-                        await going.processes.gone()
+            async with asyncio.timeout_at(deadline):
+                await going.processes_gone()

@@ -21,7 +21,7 @@ def take_up(channel: socket.socket, host: int, order: wire.Message) -> None:
         for pidfd in own:
             os.close(pidfd)
     except OSError as error:
-        wire.send(channel, {"failed": 0, "why": str(error)})
+        wire.send(channel, {"failed": 0, "why": error.strerror or str(error)})
         return
     warden.keep()
 

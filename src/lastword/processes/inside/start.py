@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import resource
 import signal
@@ -11,10 +12,11 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from .wake import forget_signals, ordinary
+from .wake import ORDINARY, forget_signals
 from .wire import Message
 
 _TERMINAL = [(os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]
+_OUT_OF_THE_WAY = 256  # no warden has so many descriptors
 _ARTIST_SECONDS = 5  # if it should escape, it ends by itself
 
 
@@ -31,8 +33,9 @@ def program(order: Message, fds: list[int]) -> int:
     try:
         with _limited(order["limits"]) as limits:
             pid = _spawn(order["argv"], order["env"], _actions(order["terminal"], fds))
-        for number, most in limits.items():
-            resource.prlimit(pid, number, (most, most))
+        if hasattr(resource, "prlimit"):  # elsewhere they are inherited, and could be raised again
+            for number, most in limits.items():
+                resource.prlimit(pid, number, (most, most))
         return pid
     finally:
         os.chdir("/")
@@ -55,7 +58,7 @@ def _spawn(argv: list[str], env: dict[str, str], actions: list[Any]) -> int:
                 file_actions=actions,
                 setsid=True,
                 setsigmask=(),
-                setsigdef=ordinary(),
+                setsigdef=ORDINARY,
             )
         except (FileNotFoundError, NotADirectoryError):
             continue
@@ -88,20 +91,29 @@ def _limited(asked: dict[str, int]) -> Generator[dict[int, int]]:
             resource.setrlimit(number, was)
 
 
-def forked(work: Callable[[], None]) -> int:
-    """Have a fork of this process do something, in a session of its own; its number."""
+def forked(work: Callable[[list[int]], None], fds: list[int]) -> int:
+    """Have a fork of this process do something, with these descriptors and no others."""
     pid = os.fork()
     if pid:
         return pid
     try:
         os.setsid()
         forget_signals()
-        work()
+        work(_only(fds))
     finally:
         os._exit(70)
 
 
-def escape_artist(canary: int) -> None:
+def _only(fds: list[int]) -> list[int]:
+    """Let go of everything of the warden's. Its objects stay: nobody returns to them."""
+    high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _OUT_OF_THE_WAY) for fd in fds]
+    os.closerange(3, _OUT_OF_THE_WAY)
+    low = [os.dup(fd) for fd in high]
+    os.closerange(_OUT_OF_THE_WAY, max(high) + 1)
+    return low
+
+
+def escape_artist(fds: list[int]) -> None:
     """Leave the session, the group and the parent, and ignore every polite request."""
     if os.fork():
         os._exit(0)
@@ -109,6 +121,6 @@ def escape_artist(canary: int) -> None:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     signal.alarm(_ARTIST_SECONDS)
-    os.write(canary, b"!")
+    os.write(fds[0], b"!")
     while True:
         time.sleep(_ARTIST_SECONDS)

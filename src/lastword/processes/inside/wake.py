@@ -7,6 +7,8 @@ import select
 import signal
 import socket
 
+_NEVER_OURS = {signal.SIGKILL, signal.SIGSTOP}
+ORDINARY = frozenset(map(int, signal.valid_signals() - _NEVER_OURS))  # one can have an opinion on
 _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU)
 
 
@@ -49,11 +51,6 @@ def _notice(number: int, frame: object) -> None:
 def forget_signals() -> None:
     """In a child that is to be an ordinary process: every signal as it was at the start."""
     signal.set_wakeup_fd(-1)
-    for number in ordinary():
+    for number in ORDINARY:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
-
-
-def ordinary() -> set[int]:
-    """The signals that a process can have an opinion on."""
-    return {int(s) for s in signal.valid_signals()} - {int(signal.SIGKILL), int(signal.SIGSTOP)}

@@ -14,6 +14,7 @@ import signal
 import socket
 import time
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from . import start, wire
@@ -122,9 +123,9 @@ class Warden:
             if kind == "program":
                 pid = start.program(order, fds)
             elif kind == "python":
-                pid = start.forked(lambda: call_of_python(order, fds))
+                pid = start.forked(partial(call_of_python, order), fds)
             else:
-                pid = start.forked(lambda: start.escape_artist(fds[0]))
+                pid = start.forked(start.escape_artist, fds)
         except start.StartError as error:
             self._tell({"failed": id_, "errno": error.args[0], "about": error.args[1]})
             return
@@ -318,11 +319,13 @@ class GroupWarden(Warden):
             if info := os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                 code = info.si_status if info.si_code == os.CLD_EXITED else -info.si_status
                 self.ended(pid, code)
-        if self._started:
-            return False
         if self._outside is None:  # nobody can tell who else is in a group, so all are killed
-            return self._killing or not self._groups
-        return not self._living()
+            return not self._started and (self._killing or not self._groups)
+        living = {kin.group for kin in self._living()} | set(self._started)
+        for group in self._groups - living:
+            os.waitpid(group, 0)  # nobody is left in it, so its number may be another's
+            self._groups.discard(group)
+        return not living
 
 
 def _kill(pid: int, number: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -16,7 +17,8 @@ _MAIN = "__main__"
 
 def call_of_python(order: Message, fds: list[int]) -> None:
     """Read what is to be called, call it, write what came of it, and leave."""
-    work, answer, errors = (os.dup(fd) for fd in fds)
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as Python has it
+    work, answer, errors = fds
     for place in (1, 2):  # what a tool prints is for the log; stdout may be a protocol's
         os.dup2(errors, place)
     os.chdir(order["cwd"])

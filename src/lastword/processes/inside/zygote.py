@@ -122,7 +122,7 @@ def main() -> None:
         zygote = Zygote(channel, _watch(asked["host"]), proc)
         wire.send(channel, {"ready": os.getpid()})
     except OSError as error:
-        wire.send(channel, {"failed": 0, "why": str(error)})
+        wire.send(channel, {"failed": 0, "why": error.strerror or str(error)})
         return
     gc.collect()
     gc.freeze()  # what is here now is shared by every fork, untouched
