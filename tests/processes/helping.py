@@ -62,9 +62,10 @@ def sh(line: str) -> tuple[str, ...]:
 
 
 async def until(reached: Callable[[], bool]) -> None:
-    """Let the loop turn until something is so; the test's own timeout is the only limit."""
-    while not reached():
-        await asyncio.sleep(0)
+    """Let the loop turn until something is so."""
+    async with asyncio.timeout(30):  # or a test that fails would never end
+        while not reached():
+            await asyncio.sleep(0)
 
 
 async def heard(stream: Output, words: bytes) -> bytes:

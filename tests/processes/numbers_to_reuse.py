@@ -55,7 +55,7 @@ def end(child: int) -> None:
     try:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-    except ChildProcessError:
+    except (ProcessLookupError, ChildProcessError):
         pass  # somebody else has ended it, and that has been seen
 
 

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LANES 32
+#define LANES 8
 #define MANY 1000
 
 struct tally {

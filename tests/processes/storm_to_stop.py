@@ -20,7 +20,7 @@ from lastword.processes import Level, Processes, command
 from tests.processes.artists import Canary
 
 MOST = 400  # processes of the run, where a limit can be set
-LIFETIME = 10  # seconds, of a storm that nobody stops
+LIFETIME = 6  # seconds, of a storm that nobody stops
 _FORKS = {"bomb": 6000, "comets": 500000}  # of a storm that nobody limits
 
 

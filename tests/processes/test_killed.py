@@ -117,7 +117,9 @@ async def test_host_and_warden_killed_together_leave_nobody(
 async def test_the_kernel_ends_a_namespace_whose_keepers_are_all_killed(tmp_path: Path) -> None:
     async with a_host("sealed", "keeps", *POLITE, *STUBBORN, directory=tmp_path) as host:
         (outside,) = children(host.zygote)
-        for pid in (host.zygote, outside, host.pid):
+        doomed = (host.zygote, outside, host.pid)
+        os.kill(host.warden, signal.SIGSTOP)  # it does not see to it, either
+        for pid in doomed:
             os.kill(pid, signal.SIGKILL)
 
         assert await host.all_dead()

@@ -3,7 +3,9 @@
 import asyncio
 import os
 import random
+import socket
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import cycle, islice
 from pathlib import Path
@@ -12,6 +14,8 @@ import pytest
 
 from lastword.errors import SpawnFailed
 from lastword.processes import Level, Process, Processes, Warden, command
+from lastword.processes.inside import wire
+from lastword.processes.zygote import Zygote
 from tests.processes.artists import Canary
 from tests.processes.household import keepers, state, zygotes
 
@@ -70,6 +74,47 @@ def fate_of(answer: Process | BaseException) -> str:
     if isinstance(answer, BaseException):
         raise answer
     return "running" if answer.code is None else "ended"
+
+
+@P7
+@SEALED_AND_TREE
+async def test_an_order_that_reaches_a_warden_after_a_stop_is_refused_there(level: Level) -> None:
+    """Whoever gave it: the gate is in the warden, and here nobody checks before."""
+    zygote = Zygote(adopt=True, scan=False)
+    await zygote.ready()
+    ours, theirs = socket.socketpair()
+    stubborn = command(shell="trap '' TERM; echo; while :; do sleep 50; done").order
+    gone = asyncio.Event()
+    reader, writer = os.pipe()
+    with theirs:
+        order = {"level": level, "most": 100, "scan": False}
+        zygote.fork(order, theirs, lambda _: gone.set())
+
+    with ours:
+        wire.send(ours, {**stubborn, "id": 1, "terminal": ""}, (writer, writer, writer))
+        os.close(writer)
+        assert os.read(reader, 1) == b"\n"
+        wire.send(ours, {"stop": 0.1})
+        wire.send(ours, {**stubborn, "id": 2, "terminal": ""}, ())
+        await gone.wait()
+        told = [message for message, _ in everything(wire.Inbox(ours))]
+    await zygote.close()
+
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+    assert {"refused": 2} in told
+    assert [message["started"] for message in told if "started" in message] == [1]
+
+
+def everything(inbox: wire.Inbox) -> Iterator[tuple[wire.Message, list[int]]]:
+    try:
+        while True:
+            for message, fds in inbox.receive():
+                for fd in fds:
+                    os.close(fd)
+                yield message, fds
+    except EOFError:
+        return
 
 
 @P7

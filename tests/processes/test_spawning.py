@@ -43,10 +43,11 @@ async def works(warden: Warden) -> bool:
         (lambda: asked("ls", 5), TypeError, "argument 1 must be a str or a path, not a int"),
         (lambda: asked(b"ls"), TypeError, "the program must be a str or a path, not a bytes"),
         (lambda: asked("ls", "a\0b"), ValueError, "argument 1 holds a NUL"),
+        (lambda: asked("ls", "\ud800"), ValueError, "argument 1 holds a character that no"),
         (lambda: asked(**NUL), ValueError, "shell holds a NUL"),
         (lambda: asked(**FIVE), TypeError, "shell must be a str, not a int"),
         (lambda: asked("ls", cwd="a\0b"), ValueError, "cwd holds a NUL"),
-        (lambda: asked("ls", cwd=b"/"), TypeError, "cwd must be a str, not a bytes"),
+        (lambda: asked("ls", cwd=b"/"), TypeError, "cwd must be a str.* not a bytes"),
         (lambda: asked("ls", cwd=5), TypeError, "cwd"),
         (lambda: asked("ls", env={"A": "a\0b"}), ValueError, "environment variable A holds a NUL"),
         (lambda: asked("ls", env={"A\0": "b"}), ValueError, "NUL"),
@@ -95,7 +96,6 @@ def script(file: Path, text: str) -> None:
         (["ls"], {"cwd": "notes"}, "the working directory '.*notes': Not a directory"),
         (["ls", FAR_TOO_LONG], {}, "longer than the system allows"),
         (["ls"], {"env": {**os.environ, "A": FAR_TOO_LONG}}, "longer than the system allows"),
-        (["ls", "\ud800"], {}, "can't encode"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -199,9 +199,9 @@ async def test_it_has_ours_as_it_is_now_if_none_was_given(monkeypatch: pytest.Mo
 
 
 async def test_a_program_is_looked_for_on_the_path_that_it_is_given(tmp_path: Path) -> None:
-    script(tmp_path / "script", "#!/bin/sh\necho found\n")
+    script(tmp_path / "greet", "#!/bin/sh\necho found\n")
     async with a_warden() as warden:
-        assert await told(warden, "script", env={"PATH": f"/nowhere:{tmp_path}"}) == "found\n"
+        assert await told(warden, "greet", env={"PATH": f"/nowhere:{tmp_path}"}) == "found\n"
         with pytest.raises(SpawnFailed, match=f"command not found: 'ls' .PATH is '{tmp_path}'"):
             await warden.spawn(command("ls", env={"PATH": str(tmp_path)}))
 
@@ -209,13 +209,13 @@ async def test_a_program_is_looked_for_on_the_path_that_it_is_given(tmp_path: Pa
 async def test_it_is_where_it_was_told_to_be(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script(tmp_path / "script", "#!/bin/sh\necho found\n")
+    script(tmp_path / "greet", "#!/bin/sh\necho found\n")
     async with a_warden() as warden:
         monkeypatch.chdir(tmp_path.parent)
 
         assert await told(warden, "pwd") == f"{tmp_path.parent}\n"
         assert await told(warden, "pwd", cwd=tmp_path.name) == f"{tmp_path}\n"
-        assert await told(warden, "./script", cwd=tmp_path) == "found\n"
+        assert await told(warden, "./greet", cwd=tmp_path) == "found\n"
 
 
 @both_levels
@@ -338,18 +338,18 @@ async def test_what_is_no_signal_is_refused_and_what_is_one_is_sent() -> None:
         assert await process.wait() == -(signal.SIGRTMIN + 1)
 
 
-HELD = "exec 9> '{canary}'; printf x >&9; "  # by it and by everybody that it starts
+HELD = "exec 9> '{canary}'; here() {{ printf x >&9; }}; "  # by it and all that it starts
 
 
 @both_levels
 @pytest.mark.parametrize(
     ("family", "grace", "code"),
     [
-        ("sleep 1000 & sleep 1000", 100, -signal.SIGTERM),
-        ("(trap '' TERM; sleep 1000) & trap 'kill -9 $!; exit 7' TERM; wait", 100, 7),
-        ("trap '' TERM; sleep 1000 & sleep 1000; :", 0.05, -signal.SIGKILL),
-        ("trap '' TERM; setsid sleep 1000 & sleep 1000; :", 0, -signal.SIGKILL),
-        ("(trap '' TERM; printf x >&9; sleep 1000) & sleep 1000", 0.05, -signal.SIGTERM),
+        ("sleep 1000 & here; sleep 1000", 100, -signal.SIGTERM),
+        ("(trap '' TERM; sleep 1000) & trap 'kill -9 $!; exit 7' TERM; here; wait", 100, 7),
+        ("trap '' TERM; sleep 1000 & here; sleep 1000; :", 0.05, -signal.SIGKILL),
+        ("trap '' TERM; setsid sleep 1000 & here; sleep 1000; :", 0, -signal.SIGKILL),
+        ("(trap '' TERM; here; sleep 1000) & here; sleep 1000", 0.05, -signal.SIGTERM),
     ],
     ids=["politely", "with its own manners", "killed", "at once", "but a stubborn child"],
 )
@@ -360,7 +360,7 @@ async def test_an_end_takes_its_descendants_along_and_nobody_else(
         other = await warden.spawn(command("sleep", "1000"))
         with Canary(tmp_path) as canary:
             process = await warden.spawn(command(*sh(HELD.format(canary=canary.path) + family)))
-            await canary.ready(1 + family.count("printf"))
+            await canary.ready(family.count("here"))
 
             assert await process.end(grace) == code
             assert await canary.dead(timeout=5.0)

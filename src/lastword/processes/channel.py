@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import socket
 import threading
 from collections import deque
@@ -90,6 +91,14 @@ class Channel:
             return
         for message, fds in messages:
             self._on_message(message, fds)
+
+    def hear_all(self) -> None:
+        """Hear all that has been said until now."""
+        look = select.poll()
+        if self.open:
+            look.register(self._socket, select.POLLIN)
+        while self.open and look.poll(0):
+            self._receive()
 
     def close(self) -> None:
         """Hang up. A warden that is hung up on sees off what it keeps, and leaves."""

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 Stdin: TypeAlias = Literal["none", "pipe"] | bytes
 _SHELL = "/bin/sh"
 _LONGEST_NAME = 200
+_LONGEST_GRACE = 1_000_000
 OUTPUT_LIMIT = 1 << 20
 
 
@@ -32,6 +33,8 @@ class Limits:
             if not isinstance(value, int) or isinstance(value, bool):
                 kind = type(value).__name__
                 raise TypeError(f"the limit {name} must be a whole number, not a {kind}")
+            if value >= 1 << 63:
+                raise ValueError(f"the limit {name} must be less than 2**63; it is {value}")
             if value < smallest:
                 raise ValueError(f"the limit {name} must be at least {smallest}; it is {value}")
 
@@ -83,6 +86,8 @@ def command(
 ) -> Command:
     """What a caller asked for, or an error that says what is wrong with it."""
     words = _words(argv, shell)
+    if cwd is not None and not isinstance(cwd, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
+        raise TypeError(f"cwd must be a str or a path, not a {type(cwd).__name__}")
     folder = _text(os.fspath(cwd), "cwd") if cwd is not None else os.getcwd()  # noqa: PTH109 - a str
     _check_rest(stdin, limits, output_limit, pty=pty)
     return Command(
@@ -96,6 +101,14 @@ def command(
         limits=limits or Limits(),
         output_limit=output_limit,
     )
+
+
+def must_be_grace(grace: object) -> None:
+    """An error if it is not a number of seconds in which something is asked to end."""
+    if not isinstance(grace, int | float) or isinstance(grace, bool):
+        raise TypeError(f"grace must be a number of seconds, not a {type(grace).__name__}")
+    if not 0 <= grace < _LONGEST_GRACE:
+        raise ValueError(f"grace must be from 0 to {_LONGEST_GRACE:,} seconds; it is {grace}")
 
 
 def _words(argv: tuple[str | os.PathLike[str], ...], shell: str | None) -> tuple[str, ...]:
@@ -119,6 +132,10 @@ def _text(value: object, what: str) -> str:
         raise TypeError(f"{what} must be a str, not a {type(value).__name__}")
     if "\0" in value:
         raise ValueError(f"{what} holds a NUL character, which no program can be given")
+    try:
+        os.fsencode(value)
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{what} holds a character that no program can be given") from error
     return value
 
 

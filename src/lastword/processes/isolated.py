@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import pickle
 import signal
@@ -12,6 +13,7 @@ from typing import Any
 
 from lastword.errors import WorkerDied
 from lastword.processes.command import Command
+from lastword.processes.inside.worker import NOT_MAIN
 from lastword.processes.warden import Warden, anyone
 
 _NO_LIMIT = 1 << 60  # what a tool gives back is kept whole, as it would be without a process
@@ -37,10 +39,10 @@ async def call(
         raise
     await process.stdout.finished()
     answer = process.stdout.head
-    if not answer:
+    if not answer or code != 0:
         ending = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
         raise WorkerDied(f"the process of the isolated tool {name} was ended {ending}")
-    outcome = pickle.loads(answer)  # noqa: S301 - our own tool wrote it
+    outcome = _Answer(io.BytesIO(answer)).load()
     if outcome[0] == "gave":
         return outcome[1]
     _, error, trace = outcome
@@ -64,15 +66,28 @@ def _command(
         name=f"isolated tool {name}",
         cwd=os.getcwd(),  # noqa: PTH109 - a str
         env=dict(os.environ),
-        stdin=pickle.dumps((_main(function), called)),
+        stdin=pickle.dumps((_main(called, name), called)),
         errors="ours",
         output_limit=_NO_LIMIT,
         path=tuple(sys.path),
     )
 
 
-def _main(function: Callable[..., Any]) -> str:
-    """The script to load first, if that is where the tool is defined."""
-    if getattr(function, "__module__", "") != "__main__":
-        return ""
-    return str(getattr(sys.modules["__main__"], "__file__", "") or "")
+class _Answer(pickle.Unpickler):
+    """What the worker wrote, in which the script's own classes go by another name."""
+
+    def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401 - as it has it
+        return super().find_class("__main__" if module == NOT_MAIN else module, name)
+
+
+def _main(called: bytes, name: str) -> tuple[str, str]:
+    """The script to load first, if something in it is needed: its module's name, and its file."""
+    if b"__main__" not in called:
+        return "", ""
+    main = sys.modules["__main__"]
+    file = str(getattr(main, "__file__", "") or "")
+    if not file:
+        why = "it, or an argument, is defined in no file"
+        raise TypeError(f"the isolated tool {name} cannot be handed to another process: {why}")
+    spec = getattr(main, "__spec__", None)
+    return (spec.name if spec else ""), file

@@ -63,6 +63,8 @@ class Processes:
         if self.level is None:
             self.level = await self._choose()
         else:
+            if self._zygote:
+                await self._zygote.close()  # it was killed, and is to be reaped
             self._zygote = await self._start_zygote(self.level)
 
     async def warden(self) -> Warden:

@@ -43,20 +43,20 @@ class Output:
 
     @property
     def cut(self) -> int:
-        """How many bytes in the middle were not kept."""
-        return self._tail_at - len(self._head)
+        """How many bytes in the middle are not kept."""
+        return max(self.total - 2 * self._half, 0)
 
     @property
     def head(self) -> bytes:
         """Its first words; all of it, if nothing was cut."""
         self._may_read("reading of what it wrote")
-        return bytes(self._head) if self.cut else bytes(self._head + self._tail)
+        return self._kept()[0]
 
     @property
     def tail(self) -> bytes:
         """Its last words, if something was cut."""
         self._may_read("reading of what it wrote")
-        return bytes(self._tail) if self.cut else b""
+        return self._kept()[1]
 
     @property
     def text(self) -> str:
@@ -66,16 +66,18 @@ class Output:
 
     def for_the_owner(self) -> str:
         """The same for whoever owns the process, also once its run may act no more."""
-        head, tail = bytes(self._head), bytes(self._tail)
-        if not self.cut:
-            return (head + tail).decode(errors="replace")
-        cut = f"\n… {self.cut:,} bytes cut …\n"
-        return head.decode(errors="replace") + cut + tail.decode(errors="replace")
+        head, tail = (part.decode(errors="replace") for part in self._kept())
+        return f"{head}\n… {self.cut:,} bytes cut …\n{tail}" if self.cut else head
+
+    def _kept(self) -> tuple[bytes, bytes]:
+        if self.cut:
+            return bytes(self._head), bytes(self._tail[-self._half :])
+        return bytes(self._head + self._tail), b""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """What is written, as it is written, until the process has ended."""
         me = object()
-        self._readers[me] = self._tail_at if self.cut else 0
+        self._readers[me] = 0 if self._tail_at == len(self._head) else self._tail_at
         try:
             while True:
                 self._may_read("reading of what it wrote")
@@ -101,9 +103,10 @@ class Output:
         await asyncio.shield(self._news)
 
     def _since(self, offset: int) -> bytes:
+        end = self.total if self._end is None else self._end
         if offset < len(self._head):
-            return bytes(self._head[offset:])
-        return bytes(self._tail[offset - self._tail_at :])
+            return bytes(self._head[offset:end])
+        return bytes(self._tail[offset - self._tail_at : max(end - self._tail_at, 0)])
 
     # reading
 
@@ -135,7 +138,8 @@ class Output:
             self._tail_at = len(self._head)
         self._tail += data
         if len(self._tail) > 2 * self._half + _CHUNK:  # seldom: moving it is what costs
-            surplus = len(self._tail) - self._half - _CHUNK
+            read = min(self._readers.values(), default=self.total) - self._tail_at
+            surplus = max(min(len(self._tail) - self._half - _CHUNK, read), 0)
             del self._tail[:surplus]
             self._tail_at += surplus
         self._wake()
@@ -163,6 +167,8 @@ class Output:
 
     def close(self) -> None:
         """Read no more."""
+        if self._fd >= 0 and self._end is None:
+            self._drain()
         if self._fd >= 0:
             self._loop.remove_reader(self._fd)
             os.close(self._fd)

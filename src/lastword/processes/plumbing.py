@@ -19,6 +19,7 @@ class Plumbing:
     def __init__(self, command: Command, may_act: Callable[[str], None]) -> None:
         self.theirs: list[int] = []  # its standard input, output and errors
         self.terminal = ""
+        self.told = isinstance(command.stdin, bytes)  # all that it is to read
         self.stdin: Input | None = None
         self.stderr: Output | None = None
         self._master = -1
@@ -75,6 +76,9 @@ class Plumbing:
     def resize(self, rows: int, columns: int) -> None:
         if not self.terminal:
             raise ValueError("only a process with pty=True has a terminal to resize")
+        for what, value in (("rows", rows), ("columns", columns)):
+            if not isinstance(value, int) or not 0 <= value < 1 << 16:  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
+                raise ValueError(f"{what} must be a number from 0 to 65535; it is {value!r}")
         size = struct.pack("HHHH", rows, columns, 0, 0)
         self.stdout.control(lambda fd: fcntl.ioctl(fd, termios.TIOCSWINSZ, size))
 

@@ -7,7 +7,7 @@ import signal
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from lastword.processes.command import Command
+from lastword.processes.command import Command, must_be_grace
 from lastword.processes.input import Input
 from lastword.processes.output import Output
 from lastword.processes.plumbing import Plumbing
@@ -94,13 +94,13 @@ class Process:
     async def communicate(self, data: bytes = b"") -> Completed:
         """Have it read this and the end of its input, wait for it to end; what it wrote."""
         stdin = self.stdin
-        if data and stdin is None:
+        if data and (stdin is None or self._plumbing.told):
             raise ValueError(f"{self.command} was not started with stdin='pipe'; it cannot be told")
         if stdin is not None and not self._plumbing.terminal:
             stdin.feed(data)  # it need not read all of it
             stdin.finish()
         elif stdin is not None:
-            await stdin.write(data)
+            stdin.feed(data)
         await self.wait()
         streams = [stream for stream in (self.stdout, self.stderr) if stream]
         for stream in streams:
@@ -110,12 +110,14 @@ class Process:
 
     def send_signal(self, number: int) -> None:
         """Send it a signal, it alone. Nothing is sent once it has ended."""
-        signal.Signals(number)
+        if number not in signal.valid_signals():
+            raise ValueError(f"there is no signal {number!r}")
         if self.code is None:
             self._keeper.signal(self.id, number)
 
     async def end(self, grace: float = 2.0) -> int:
         """Ask it to end, with all that it started and still holds; then kill them."""
+        must_be_grace(grace)
         if self.code is None:
             self._keeper.end(self.id, grace)
         return await self.wait()

@@ -19,7 +19,7 @@ from typing import Any
 from lastword.core.receipt import ProcessReport
 from lastword.errors import ProcessError, SpawnFailed
 from lastword.processes.channel import Channel
-from lastword.processes.command import Command
+from lastword.processes.command import Command, must_be_grace
 from lastword.processes.inside.family import Kin, Procfs
 from lastword.processes.inside.wire import Message
 from lastword.processes.levels import Level
@@ -166,6 +166,7 @@ class Warden:
 
     def stop(self, grace: float) -> asyncio.Future[Ending]:
         """Let nothing start any more, and end everything; done when none is left."""
+        must_be_grace(grace)
         if not self._stopping and not self.over:
             self._stopping = True
             self._names = {id_: (p.pid, p.command) for id_, p in self.processes.items()}
@@ -268,6 +269,7 @@ class Warden:
     def _gone(self, seen_off: bool) -> None:
         """The zygote's word: nothing of it is left; or the zygote itself has gone."""
         if seen_off:
+            self._channel.hear_all()  # its own last words may be on their way
             self._finish(None, proven=self.level != "group")
             return
         self._alone = True

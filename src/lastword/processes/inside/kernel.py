@@ -11,7 +11,7 @@ _NEWNS, _NEWUSER, _NEWPID = 0x00020000, 0x10000000, 0x20000000  # unshare's
 _SLAVE = 0x80000 | 0x4000  # mount's: what the host mounts later is seen here, and not the reverse
 _PROC_FLAGS = 2 | 4 | 8  # nosuid, nodev, noexec
 _PID_MAX_IS_PRIVATE = (6, 14)  # from this kernel on, pid_max belongs to the namespace
-_LEAST_PID_MAX = 301
+_NOT_USED_AGAIN = 300  # the lowest numbers, once they have been given
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -64,7 +64,7 @@ def limit_own_processes(most: int) -> bool:
     if (major, minor) < _PID_MAX_IS_PRIVATE:
         return False
     try:
-        _write("/proc/sys/kernel/pid_max", str(max(most, _LEAST_PID_MAX)))
+        _write("/proc/sys/kernel/pid_max", str(most + _NOT_USED_AGAIN))
     except OSError:
         return False
     return True

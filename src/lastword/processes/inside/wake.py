@@ -30,18 +30,18 @@ class Wake:
         for number in _QUIET:  # what is meant for the host's group is not meant for its keepers
             signal.signal(number, signal.SIG_IGN)
 
-    def wait(self, seconds: float | None) -> tuple[bool, bool]:
+    def wait(self, seconds: float | None, *, to_send: bool = False) -> tuple[bool, bool]:
         """Whether a message may have come, and whether the host has gone."""
-        watched = [self._signals, *([self._host] if self._host >= 0 else [])]
-        if self._channel.fileno() >= 0:
-            watched.append(self._channel.fileno())
-        ready = select.select(watched, [], [], seconds)[0]
+        channel = [self._channel] if self._channel.fileno() >= 0 else []
+        host = [self._host] if self._host >= 0 else []
+        watched = [self._signals, *host, *channel]
+        ready = select.select(watched, channel if to_send else [], [], seconds)[0]
         if self._signals in ready:
             os.read(self._signals, 4096)
         gone = self._host in ready
         if gone:
             self._host = -1  # told once
-        return self._channel.fileno() in ready, gone
+        return self._channel in ready, gone
 
 
 def _notice(number: int, frame: object) -> None:

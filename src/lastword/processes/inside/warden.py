@@ -14,17 +14,29 @@ import signal
 import socket
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from . import start, wire
 from .family import Kin, Procfs
+from .storm import end_storm
 from .wake import Wake
 from .worker import call_of_python
 
 _GRACE_WITHOUT_HOST = 0.2
 _SOON, _AGAIN, _LATER = 1.0, 0.002, 0.05  # how often a kill is repeated in its first second, then
+_A_STORM = 0.05  # seconds after which whoever is left forks faster than it is killed
 _GONE = (ProcessLookupError, PermissionError)
+
+
+@dataclass
+class _Branch:
+    """A child that is to be ended alone, with those below it as they were when it was asked."""
+
+    pid: int
+    until: float
+    below: list[int]  # descriptors, which outlive the child that led there
 
 
 class Warden:
@@ -37,10 +49,11 @@ class Warden:
         self._outside = outside  # the host's numbers, for reports; None where there is no /proc
         self._started: dict[int, int] = {}  # children started on order and not reaped: their ids
         self._numbers: dict[int, int] = {}  # of those, by id: what the host's /proc calls them
-        self._ending: dict[int, float] = {}  # children to be ended alone, and until when politely
+        self._ending: dict[int, _Branch] = {}  # what is to be ended by itself, by its id
         self._kill_at: float | None = None  # set by a stop: nothing starts any more
         self._killing = False
         self._busy = False  # somebody may be left
+        self._unsent = bytearray()  # what the host has not taken yet
         self._seen: dict[int, Kin] = {}  # what a stop found, by the host's numbers
         self._outlived: set[int] = set()  # of those, what had not ended when asked
 
@@ -58,9 +71,10 @@ class Warden:
     def keep(self) -> None:
         """Until the run is over and nobody is left."""
         while True:
-            message, host_gone = self._wake.wait(self._patience())
+            message, host_gone = self._wake.wait(self._patience(), to_send=bool(self._unsent))
             if message:
                 self._read()
+            self._flush()
             if host_gone:
                 self._stop(_GRACE_WITHOUT_HOST)
             empty = self._reap()
@@ -72,16 +86,24 @@ class Warden:
             if self._kill_at is None:
                 continue
             if empty:
-                self._tell({"stopped": True, "processes": self._report()})
+                self._give_account()
                 return
             if now >= self._kill_at:
                 self._kill()
+
+    def _give_account(self) -> None:
+        self._tell({"stopped": True, "processes": self._report()})
+        host_gone = False
+        while self._unsent and not host_gone:
+            _, host_gone = self._wake.wait(None, to_send=True)
+            self._flush()
 
     def _patience(self) -> float | None:
         now = time.monotonic()
         if self._killing and self._kill_at is not None:
             return _AGAIN if now < self._kill_at + _SOON else _LATER
-        until = [*self._ending.values(), *([] if self._kill_at is None else [self._kill_at])]
+        until = [branch.until for branch in self._ending.values()]
+        until += [] if self._kill_at is None else [self._kill_at]
         return max(min(until) - now, 0.0) if until else None
 
     def _read(self) -> None:
@@ -97,8 +119,18 @@ class Warden:
             self._stop(_GRACE_WITHOUT_HOST)
 
     def _tell(self, message: wire.Message) -> None:
-        with suppress(OSError):  # the host may have gone
-            wire.send(self._channel, message)
+        self._unsent += wire.pack(message)
+        self._flush()
+
+    def _flush(self) -> None:
+        """Say what can be said at once: a host that does not listen holds up nothing here."""
+        try:
+            while self._unsent:
+                del self._unsent[: self._channel.send(self._unsent, socket.MSG_DONTWAIT)]
+        except (BlockingIOError, InterruptedError):
+            pass
+        except OSError:  # the host has gone
+            self._unsent.clear()
 
     # what the host orders
 
@@ -129,9 +161,9 @@ class Warden:
         except start.StartError as error:
             self._tell({"failed": id_, "errno": error.args[0], "about": error.args[1]})
             return
-        except (OSError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - one bad order must not cost the run its warden
             number = getattr(error, "errno", None) or 0
-            self._tell({"failed": id_, "errno": number, "about": str(error)})
+            self._tell({"failed": id_, "errno": number, "about": repr(error)})
             return
         self._busy = True
         self._started[pid] = id_
@@ -156,24 +188,27 @@ class Warden:
 
     def _end(self, id_: int, grace: float) -> None:
         for pid, known in self._started.items():
-            if known == id_:
-                self._signal_branch(pid, signal.SIGTERM, signal.SIGCONT)
-                self._ending[pid] = time.monotonic() + grace
+            if known == id_ and id_ not in self._ending:
+                branch = _Branch(pid, time.monotonic() + grace, self.branch(pid))
+                self.signal_branch(branch, signal.SIGTERM)
+                self.signal_branch(branch, signal.SIGCONT)
+                self._ending[id_] = branch
 
     def _end_branches(self, now: float) -> None:
-        for pid, until in list(self._ending.items()):
-            if now >= until:
-                self._signal_branch(pid, signal.SIGKILL)
-                del self._ending[pid]
+        for id_, branch in list(self._ending.items()):
+            if now >= branch.until:
+                if branch.pid in self._started:
+                    branch.below += self.branch(branch.pid)  # who was born meanwhile
+                self.signal_branch(branch, signal.SIGKILL)
+                for pidfd in branch.below:
+                    os.close(pidfd)
+                del self._ending[id_]
 
-    def _signal_branch(self, pid: int, *numbers: int) -> None:
-        below = self.branch(pid)
-        for number in numbers:
-            _kill(pid, number)
-            for pidfd in below:
-                _send(pidfd, number)
-        for pidfd in below:
-            os.close(pidfd)
+    def signal_branch(self, branch: _Branch, number: int) -> None:
+        if branch.pid in self._started:
+            _kill(branch.pid, number)
+        for pidfd in branch.below:
+            _send(pidfd, number)
 
     # everybody
 
@@ -212,9 +247,10 @@ class Warden:
 
     def ended(self, pid: int, code: int) -> None:
         """Tell of the end of something that was ordered."""
-        self._ending.pop(pid, None)
         id_ = self._started.pop(pid, None)
         if id_ is not None:
+            if self._kill_at is None:  # else the report will name it
+                del self._numbers[id_]
             self._tell({"ended": id_, "code": code})
 
     def _report(self) -> list[list[Any]]:
@@ -244,6 +280,8 @@ class TreeWarden(Warden):
             os.close(pidfd)
 
     def kill_everybody(self) -> None:
+        if self._kill_at is not None and time.monotonic() > self._kill_at + _A_STORM:
+            end_storm(self._proc, self._reap)
         for pid in self._proc.children(self._proc.me):
             _kill(pid, signal.SIGKILL)
 
@@ -304,6 +342,10 @@ class GroupWarden(Warden):
 
     def kill_everybody(self) -> None:
         self._signal_groups(signal.SIGKILL)
+
+    def signal_branch(self, branch: _Branch, number: int) -> None:
+        if branch.pid in self._groups:
+            _kill(-branch.pid, number)
 
     def _signal_groups(self, number: int) -> None:
         for group in self._groups:

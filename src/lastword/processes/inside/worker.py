@@ -13,6 +13,7 @@ from typing import Any
 from .wire import Message
 
 _MAIN = "__main__"
+NOT_MAIN = "__lastword_worker__"  # what the host's script is called here, so that it does not run
 
 
 def call_of_python(order: Message, fds: list[int]) -> None:
@@ -50,10 +51,12 @@ def _become(order: Message) -> None:
 def _outcome(payload: bytes) -> tuple[Any, ...]:
     try:
         main, called = pickle.loads(payload)  # noqa: S301 - the host wrote it
-        if main:
-            _load_main(main)
+        if main[1]:
+            _load_main(*main)
         function, args, kwargs = _found(lambda: pickle.loads(called))  # noqa: S301 - as above
         return ("gave", function(*args, **kwargs))
+    except SystemExit as error:
+        os._exit(error.code if isinstance(error.code, int) else int(error.code is not None))
     except BaseException as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
         return ("raised", error, traceback.format_exc())
 
@@ -70,19 +73,29 @@ def _found(find: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever was pickl
         return find()
 
 
-def _load_main(path: str) -> None:
+def _load_main(name: str, path: str) -> None:
     """Let a tool be found that was written in the script itself."""
     import runpy  # noqa: PLC0415 - only then
     import types  # noqa: PLC0415
 
+    def run() -> dict[str, Any]:
+        if name:
+            return runpy.run_module(name, run_name=NOT_MAIN)
+        return runpy.run_path(path, run_name=NOT_MAIN)
+
     module = types.ModuleType(_MAIN)
-    module.__dict__.update(_found(lambda: runpy.run_path(path, run_name="__lastword_worker__")))
-    sys.modules[_MAIN] = module
+    module.__dict__.update(_found(run))
+    sys.modules[_MAIN] = sys.modules[NOT_MAIN] = module
 
 
 def _pickled(outcome: tuple[Any, ...]) -> bytes:
     try:
-        return pickle.dumps(outcome)
+        data = pickle.dumps(outcome)
+        if outcome[0] == "raised":
+            pickle.loads(data)  # noqa: S301 - some exceptions can be written and not read
     except Exception as error:  # noqa: BLE001 - a tool's own class can raise anything
         why = f"what it {outcome[0]} cannot be handed over: {type(error).__name__}: {error}"
+        if outcome[0] == "raised":
+            why += f" (it was {outcome[1]!r})"
         return pickle.dumps(("raised", TypeError(why), outcome[2] if len(outcome) > 2 else ""))
+    return data

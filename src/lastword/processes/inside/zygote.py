@@ -13,14 +13,17 @@ import os
 import signal
 import socket
 import sys
+import time
 from contextlib import suppress
 
 from . import kernel, wire
 from .family import Procfs
 from .post import take_up
+from .storm import end_storm
 from .wake import Wake
 
 _AGAIN = 0.002
+_A_STORM = 0.05  # seconds after which whoever is left forks faster than it is killed
 
 
 class Zygote:
@@ -35,6 +38,7 @@ class Zygote:
         self._wardens: dict[int, int] = {}  # by process number: their ids
         self._gone: list[int] = []
         self._serving = True
+        self._strays_since = 0.0
 
     def serve(self) -> None:
         """Until the host has gone and no warden is left."""
@@ -46,6 +50,8 @@ class Zygote:
             if host_gone:
                 self._serving = False
             self._reap()
+            if not strays:
+                self._strays_since = time.monotonic()
             strays = self._kill_strays()
             if not strays:
                 self._report()
@@ -92,6 +98,8 @@ class Zygote:
             return False
         # only we reap them, so nobody can leave this list while it is read: it misses none
         strays = [pid for pid in self._proc.children(self._proc.me) if pid not in self._wardens]
+        if strays and time.monotonic() > self._strays_since + _A_STORM:
+            end_storm(self._proc, self._reap, self._wardens)
         for pid in strays:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)  # a child that is not reaped: it is nobody else's
