@@ -5,9 +5,14 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from bench import fence, processes, stop
+from bench import fence, processes, stop, store
 
-BENCHES = {"fence": fence.main, "stop": stop.main, "processes": processes.main}
+BENCHES = {
+    "fence": fence.main,
+    "stop": stop.main,
+    "processes": processes.main,
+    "store": store.main,
+}
 
 
 def main(names: list[str]) -> int:

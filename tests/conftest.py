@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Generator
 from typing import Any, cast
 
@@ -28,6 +29,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N",
         help="how often each escape artist tries to outlive a stop (10)",
     )
+    parser.addoption(
+        "--rounds",
+        type=int,
+        default=40,
+        metavar="N",
+        help="how often a process is killed in the middle of its life (40)",
+    )
+    parser.addoption(
+        "--seed", type=int, default=None, metavar="N", help="what chance begins with (any)"
+    )
 
 
 @pytest.fixture
@@ -35,6 +46,20 @@ def schedules(request: pytest.FixtureRequest) -> int:
     """How many schedules to explore."""
     schedules: int = request.config.option.schedules
     return schedules
+
+
+@pytest.fixture
+def rounds(request: pytest.FixtureRequest) -> int:
+    """How often to kill."""
+    rounds: int = request.config.option.rounds
+    return rounds
+
+
+@pytest.fixture
+def seed(request: pytest.FixtureRequest) -> int:
+    """What chance begins with."""
+    given: int | None = request.config.option.seed
+    return random.randrange(1 << 31) if given is None else given
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ LastwordError
 │   └── WorkerDied       the process of an isolated tool ended before the tool had
 ├── ImpossibleMove       a machine was told something that cannot have happened
 └── StoreError           a store could not do what it was asked
-    └── StaleWrite       the write belongs to an older generation than the store's
+    ├── StaleWrite       the write belongs to an older generation than the store's
+    └── OwnedElsewhere   another process has the session now
 Superseded               (BaseException) the calling run no longer holds its session
 """
 
@@ -127,6 +128,16 @@ class StaleWrite(StoreError):
             f"session {session} is at generation {current}; a write of generation {held} came "
             "too late and was refused"
         )
+
+
+class OwnedElsewhere(StoreError):
+    """Another process has the session. Nothing was read into this one, and nothing written."""
+
+    def __init__(self, session: str, owner: str) -> None:
+        super().__init__(
+            f"session {session} belongs to {owner}; send it there, or try again when that has ended"
+        )
+        self.session = session
 
 
 class Superseded(BaseException):

@@ -77,6 +77,11 @@ THE_CLOCK = (
     ),
 )
 
+AFTER_A_RESTART = (
+    Bounds("found, drop", DROP, ALL, (PERSON, TIMER), found=True),
+    Bounds("found, keep", KEEP, ("queue", "steer", "takeover"), (PERSON, TIMER), found=True),
+)
+
 GROUPS = {
     "every policy": EVERY_POLICY,
     "every reason": EVERY_REASON,
@@ -85,4 +90,5 @@ GROUPS = {
     "the limit": THE_LIMIT,
     "rights": RIGHTS,
     "the clock": THE_CLOCK,
+    "after a restart": AFTER_A_RESTART,
 }

@@ -19,6 +19,7 @@ from lastword.core.events import (
     EditAsked,
     Ended,
     Event,
+    Found,
     MoveAsked,
     RemoveAsked,
     ResumeAsked,
@@ -27,7 +28,17 @@ from lastword.core.events import (
     Stored,
     StoreFailed,
 )
-from lastword.core.model import Message, MessageId, Origin, Outcome, Policy, Reason, RunId, Settings
+from lastword.core.model import (
+    Message,
+    MessageId,
+    Origin,
+    Outcome,
+    Policy,
+    Reason,
+    RunId,
+    Settings,
+    Turn,
+)
 from lastword.core.orders import Order
 from lastword.core.session import SessionMachine
 from lastword.errors import LastwordError
@@ -56,6 +67,7 @@ class Bounds:
     callers: tuple[str | None, ...] = (None,)  # who stops and touches
     reasons: tuple[Reason, ...] = (Reason.STOPPED,)
     ticks: tuple[float, ...] = (0.0,)  # how long after the last event a message may come
+    found: bool = False  # whether an earlier process may have left something
     reports: bool = False  # whether a cancelled run may take its time to unwind
 
 
@@ -125,6 +137,8 @@ def _spent(ghost: Ghost, event: Event, orders: list[Order]) -> Ghost:
             return ghost._replace(sent=ghost.sent + 1)
         case StopAsked() if orders:
             return ghost._replace(stops=ghost.stops + 1)
+        case Found(turns):
+            return ghost._replace(sent=len(turns))
         case EditAsked() | RemoveAsked() | MoveAsked():
             return ghost._replace(touches=ghost.touches + 1)
         case _:
@@ -153,6 +167,8 @@ def _story(
 
 def _events(bounds: Bounds, state: State) -> Iterator[Event]:
     machine, ghost = state
+    if bounds.found and ghost == Ghost():
+        yield from _finds()
     if ghost.sent < bounds.messages:
         yield from _arrivals(bounds, ghost)
     for message in sorted(ghost.storing):
@@ -172,6 +188,14 @@ def _events(bounds: Bounds, state: State) -> Iterator[Event]:
     if ghost.touches < bounds.touches:
         yield from _touches(bounds, ghost)
     yield from _impossible(machine, ghost)
+
+
+def _finds() -> Iterator[Event]:
+    messages = [Message(MessageId(f"m{n}"), OLD, "ann") for n in range(2)]
+    turns = tuple(Turn(RunId(f"r{n}"), (message,)) for n, message in enumerate(messages))
+    for held in (True, False):
+        yield Found(turns[:1], held)
+        yield Found(turns, held)
 
 
 def _arrivals(bounds: Bounds, ghost: Ghost) -> Iterator[Event]:
@@ -214,6 +238,8 @@ def _impossible(machine: SessionMachine, ghost: Ghost) -> Iterator[Event]:
     if machine.active and not machine.started:
         yield Ended(machine.active.run, Outcome.COMPLETED)
         yield SteeringTaken(machine.active.run)
+    if ghost.here:
+        yield Found((), held=True)
     for known in {*ghost.here, *ghost.storing}:
         yield Accepted(Message(known, OLD), RunId("r-new"), "takeover")
     for run in ghost.dying:

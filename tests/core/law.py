@@ -16,6 +16,7 @@ from lastword.core.events import (
     EditAsked,
     Ended,
     Event,
+    Found,
     MoveAsked,
     RemoveAsked,
     ResumeAsked,
@@ -70,7 +71,7 @@ def judge(
     return ghost._replace(windows=tuple(w for w in ghost.windows if w[0] in runs))
 
 
-def forbidden(  # noqa: PLR0911 - one match, one arm an event
+def forbidden(  # noqa: PLR0911, PLR0912 - one match, one arm an event
     before: SessionMachine, event: Event, ghost: Ghost
 ) -> type[LastwordError] | None:
     """The error with which the machine has to turn this event down, if it has to."""
@@ -93,6 +94,8 @@ def forbidden(  # noqa: PLR0911 - one match, one arm an event
             return None if idle or _entitled(before, by, named) else NotAllowed
         case EditAsked(message, _, by) | RemoveAsked(message, by) | MoveAsked(message, _, by):
             return _untouchable(before, event, message, by)
+        case Found():
+            return ImpossibleMove if ghost.here or ghost.storing else None
         case ClockReached() | ResumeAsked():
             return None
 
@@ -227,7 +230,9 @@ def _moved(
     steps = after.generation - before.generation
     old, new = _holder(before), _holder(after)
     stop = isinstance(event, StopAsked) and event.run is None and bool(orders) and old is None
-    if old == new:
+    if isinstance(event, Found):
+        must(steps >= 1, "whoever had the session before has it no longer")
+    elif old == new:
         must(steps == stop, "the generation moves at a stop, and never under a run that goes on")
     else:
         hands = (old is not None) + (new is not None)
@@ -268,6 +273,12 @@ def _told(  # noqa: PLR0911, PLR0912 - one match, one arm an event
             wakes = tuple(w for w in ghost.wakes if w > at)
             windows = tuple(w for w in ghost.windows if due(w, before.settings) > at)
             return ghost._replace(now=max(at, ghost.now), wakes=wakes, windows=windows)
+        case Found(turns, held):
+            found = frozenset(_ids(turns))
+            waits = found if held else frozenset[MessageId]()
+            return ghost._replace(
+                here=tuple(_ids(turns)), plain=found, paused=waits, waited=waits, hushed=held
+            )
         case MoveAsked():
             return ghost._replace(plain=frozenset())
         case ResumeAsked():

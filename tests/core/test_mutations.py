@@ -16,10 +16,13 @@ from tests.core.bounds import GROUPS
 from tests.core.explorer import explore
 from tests.core.law import Broken
 from tests.core.mutations import MUTATIONS, Mutation
+from tests.core.mutations_restart import RESTART
 from tests.core.mutations_whose import WHOSE
 
+ALL = MUTATIONS + WHOSE + RESTART
 
-@pytest.mark.parametrize("mutation", MUTATIONS + WHOSE, ids=lambda mutation: mutation.name)
+
+@pytest.mark.parametrize("mutation", ALL, ids=lambda mutation: mutation.name)
 def test_a_broken_machine_is_found_out(mutation: Mutation) -> None:
     with broken(mutation) as machine, pytest.raises(Broken) as found:
         search(mutation.found, machine)
@@ -27,7 +30,7 @@ def test_a_broken_machine_is_found_out(mutation: Mutation) -> None:
     sys.stdout.write(f"\n{mutation.name}: {found.value}")
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS + WHOSE, ids=lambda mutation: mutation.name)
+@pytest.mark.parametrize("mutation", ALL, ids=lambda mutation: mutation.name)
 def test_a_mutation_changes_one_place(mutation: Mutation) -> None:
     source = inspect.getsource(session if mutation.module == "session" else queue)
 

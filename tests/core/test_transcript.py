@@ -1,67 +1,38 @@
-"""What the model is shown is what the person saw of what happened, and valid at any instant."""
+"""What the model is shown is what the person saw of what happened, and how it ended."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from lastword.core.model import (
+    Attachment,
     CallId,
-    Generation,
     Message,
     MessageId,
     Outcome,
-    Reason,
     RunId,
-    SessionId,
     Status,
 )
-from lastword.core.receipt import Receipt
 from lastword.core.transcript import (
-    Began,
     Called,
     Entry,
     Finished,
+    Note,
     Result,
     Said,
     Shown,
+    Summary,
     Text,
+    Thinking,
     build,
 )
+from tests.core.stories import began, called, finished, result, said, stopped
 
 R1, R2 = RunId("r1"), RunId("r2")
 STOPPED = "The person stopped this answer here. Do not resume it unless they ask."
 OVERTAKEN = "The person's next message took over here. The rest was left undone."
-
-
-def said(name: str, run: RunId, text: str = "") -> Said:
-    return Said(Message(MessageId(name), text or f"text of {name}"), run)
-
-
-def began(run: RunId, *names: str) -> Began:
-    return Began(run, Generation(1), tuple(map(MessageId, names)))
-
-
-def called(run: RunId, call: str) -> Called:
-    return Called(run, CallId(call), "tool", "{}")
-
-
-def result(run: RunId, call: str, status: Status, content: str = "") -> Result:
-    return Result(run, CallId(call), status, content)
-
-
-def finished(
-    run: RunId,
-    outcome: Outcome,
-    *names: str,
-    started: bool = True,
-    rollback: bool = False,
-    error: str = "",
-) -> Finished:
-    return Finished(run, outcome, tuple(map(MessageId, names)), started, rollback, error)
 
 
 def plain(shown: tuple[Shown, ...]) -> list[tuple[str, str]]:
@@ -82,12 +53,13 @@ STORY: tuple[Entry, ...] = (
     result(R1, "c2", Status.MAY_HAVE_EXECUTED),
     result(R1, "c3", Status.NOT_STARTED),
     finished(R1, Outcome.STOPPED, "one", "steer"),
-    Receipt(SessionId("s"), Generation(2), Reason.STOPPED, 0.0, runs=(R1,)),
+    stopped(R1),
     began(R2, "two"),
     result(R1, "c2", Status.COMPLETED, "too late"),
     Text(R2, "Good."),
     finished(R2, Outcome.COMPLETED, "two"),
 )
+OPENING: tuple[Entry, ...] = (said("one", R1), began(R1, "one"))
 TAKEN_BACK: tuple[Entry, ...] = (
     said("one", R1),
     began(R1, "one"),
@@ -103,6 +75,7 @@ TAKEN_BACK: tuple[Entry, ...] = (
 )
 
 
+@pytest.mark.scenario("X3")
 def test_an_interrupted_turn_is_shown_as_far_as_it_was_seen_and_marked() -> None:
     shown = build(STORY)
 
@@ -110,8 +83,8 @@ def test_an_interrupted_turn_is_shown_as_far_as_it_was_seen_and_marked() -> None
         ("user", "text of one"),
         ("assistant", "I will look"),
         ("call", "{}"),
-        ("result", "found"),
         ("call", "{}"),
+        ("result", "found"),
         ("result", "[may have executed]"),
         ("user", "text of steer"),
         ("call", "{}"),
@@ -187,6 +160,7 @@ def test_a_turn_that_was_rolled_back_before_it_started_is_not_shown_either() -> 
     assert plain(build(log)) == [("user", "text of two")]
 
 
+@pytest.mark.scenario("X4")
 @pytest.mark.parametrize("outcome", [Outcome.STOPPED, Outcome.WITHDRAWN, Outcome.SHUTDOWN])
 def test_a_message_that_was_stopped_before_its_turn_is_not_shown(outcome: Outcome) -> None:
     log = [said("one", R1), finished(R1, outcome, "one", started=False)]
@@ -215,6 +189,7 @@ def test_what_is_still_waiting_is_not_shown() -> None:
     assert build([said("one", R1)]) == ()
 
 
+@pytest.mark.scenario("X5")
 def test_a_second_result_that_comes_late_is_ignored() -> None:
     log = [
         said("one", R1),
@@ -227,54 +202,193 @@ def test_a_second_result_that_comes_late_is_ignored() -> None:
     assert [item.text for item in build(log) if item.role == "result"] == ["[may have executed]"]
 
 
-@pytest.mark.parametrize("log", [STORY, TAKEN_BACK], ids=["stopped", "rolled back"])
-@pytest.mark.parametrize("partial", ["shown", "omitted"])
-def test_every_call_has_one_result_behind_it_wherever_the_log_is_cut(
-    log: tuple[Entry, ...], partial: str
-) -> None:
-    for end in range(len(log) + 1):
-        shown = build(log[:end], "omitted" if partial == "omitted" else "shown")
+def test_calls_that_were_intended_together_are_shown_together_and_others_are_not() -> None:
+    done = Status.COMPLETED
+    together = [called(R1, "c1"), called(R1, "c2"), result(R1, "c2", done), result(R1, "c1", done)]
+    alone = [called(R1, "c3"), result(R1, "c3", done), called(R1, "c4"), Text(R1, "and")]
+    shown = build([*OPENING, *together, *alone, called(R1, "c5")])
 
-        assert is_valid(shown), end
+    assert [f"{item.role} {item.call or ''}" for item in shown[1:]] == [
+        *("call c1", "call c2", "result c1", "result c2"),
+        *("call c3", "result c3", "call c4", "result c4"),
+        *("assistant ", "call c5", "result c5"),
+    ]
 
 
-RUNS = [R1, R2]
-entries = st.one_of(
-    st.builds(Text, st.sampled_from(RUNS), st.sampled_from(["", "words"])),
-    st.builds(called, st.sampled_from(RUNS), st.sampled_from(["c1", "c2", "c3"])),
-    st.builds(
-        result,
-        st.sampled_from(RUNS),
-        st.sampled_from(["c1", "c2", "c3"]),
-        st.sampled_from([Status.COMPLETED, Status.NOT_STARTED, Status.MAY_HAVE_EXECUTED]),
-        st.just("content"),
-    ),
-    st.builds(
-        finished,
-        st.sampled_from(RUNS),
-        st.sampled_from(Outcome),
-        st.sampled_from(["one", "two"]),
-        started=st.booleans(),
-        rollback=st.booleans(),
-    ),
+def test_a_call_that_could_not_be_made_says_why() -> None:
+    refused = result(R1, "c1", Status.NOT_STARTED, "PermissionError('no')")
+    shown = build([*OPENING, called(R1, "c1"), refused])
+
+    assert plain(shown)[-1] == ("result", "[not started] PermissionError('no')")
+    assert (shown[-1].status, shown[-1].error) == (Status.NOT_STARTED, True)
+
+
+def test_a_tool_that_raised_completed_with_an_error() -> None:
+    raised = Result(R1, CallId("c1"), Status.COMPLETED, "ValueError('no')", error=True)
+    shown = build([*OPENING, called(R1, "c1"), raised])
+
+    assert plain(shown)[-1] == ("result", "ValueError('no')")
+    assert (shown[-1].status, shown[-1].error) == (Status.COMPLETED, True)
+
+
+def test_a_result_without_content_says_that_the_call_completed() -> None:
+    shown = build([*OPENING, called(R1, "c1"), result(R1, "c1", Status.COMPLETED, " ")])
+
+    assert plain(shown)[-1] == ("result", "[completed]")
+    assert not shown[-1].error
+
+
+def test_after_a_crash_the_model_is_told_what_may_have_executed_and_what_can_be_repeated() -> None:
+    calls = [
+        Called(R1, CallId("c1"), "pay", "{}"),
+        Called(R1, CallId("c2"), "put", "{}", "idempotent"),
+        Called(R1, CallId("c3"), "look", "{}", "read_only"),
+        Called(R1, CallId("c4"), "rest", "{}"),
+    ]
+    never = result(R1, "c4", Status.NOT_STARTED)
+    shown = build([*OPENING, *calls, never, finished(R1, Outcome.LOST, "one")])
+
+    assert [item.text for item in shown if item.role == "result"] == [
+        "[may have executed]",
+        "[may have executed] It is idempotent, and can safely be called again.",
+        "[may have executed] It only reads, and can safely be called again.",
+        "[not started]",
+    ]
+    assert plain(shown)[-1] == (
+        "note",
+        "This answer was cut off here (lost); it is not known to be complete. These calls may have "
+        "executed: pay, put (can safely be called again), look (can safely be called again).",
+    )
+
+
+def test_a_run_that_never_said_how_it_ended_was_lost_if_another_began() -> None:
+    shown = build([*OPENING, Text(R1, "half an"), said("two", R2), began(R2, "two")])
+
+    assert plain(shown)[1:] == [
+        ("assistant", "half an"),
+        ("note", "This answer was cut off here (lost); it is not known to be complete."),
+        ("user", "text of two"),
+    ]
+
+
+def test_text_that_came_in_pieces_is_one() -> None:
+    pieces = [Text(R1, "It is "), Text(R1, " "), Text(R1, "so. ")]
+
+    assert plain(build([*OPENING, *pieces]))[1:] == [("assistant", "It is  so. ")]
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\n"])
+def test_nothing_empty_is_shown(blank: str) -> None:
+    log = [
+        *OPENING,
+        Text(R1, blank),
+        Thinking(R1, blank),
+        Note(R1, blank),
+        Note(None, blank),
+        finished(R1, Outcome.COMPLETED, "one"),
+        Summary(blank, RunId("forgotten")),
+    ]
+
+    assert plain(build(log)) == [("user", "text of one")]
+
+
+def test_a_message_without_words_is_still_a_message() -> None:
+    photo = Message(MessageId("two"), "", attachments=(Attachment("image/png"),))
+    empty = Message(MessageId("three"), " ")
+    shown = build([Said(photo, R1), Said(empty, R1), began(R1, "two", "three")])
+
+    assert plain(shown) == [("user", ""), ("user", "[empty message]")]
+    assert [item.message for item in shown] == [photo, empty]
+
+
+@pytest.mark.parametrize(
+    "arguments", ["", "no json", "[1]", '{"x": 1', '{"x": NaN}', "[" * 20_000, '"text"']
+)
+def test_arguments_that_are_no_object_do_not_spoil_the_history(arguments: str) -> None:
+    shown = build([*OPENING, Called(R1, CallId("c1"), "tool", arguments)])
+
+    assert json.loads(shown[1].text) == {"arguments": arguments}
+
+
+def test_a_note_stands_where_it_was_made_within_its_run_or_on_its_own() -> None:
+    log = [
+        *OPENING,
+        Note(R1, "it is late"),
+        Text(R1, "So it is."),
+        finished(R1, Outcome.COMPLETED, "one"),
+        Note(R1, "a process of it has ended"),
+        Note(None, "the day has ended"),
+    ]
+
+    assert plain(build(log))[1:] == [
+        ("note", "it is late"),
+        ("assistant", "So it is."),
+        ("note", "a process of it has ended"),
+        ("note", "the day has ended"),
+    ]
+
+
+TWO_TURNS: tuple[Entry, ...] = (
+    said("one", R1),
+    began(R1, "one"),
+    said("two", R2),
+    Text(R1, "First."),
+    finished(R1, Outcome.COMPLETED, "one"),
+    began(R2, "two"),
+    Text(R2, "Second."),
 )
 
 
-@settings(deadline=None)
-@given(st.lists(entries, max_size=20))
-def test_every_call_has_one_result_behind_it_whatever_was_logged(rest: list[Entry]) -> None:
-    opening = [said("one", R1), began(R1, "one"), said("two", R2), began(R2, "two")]
-    log = opening + [e for i, e in enumerate(rest) if not (isinstance(e, Called) and e in rest[:i])]
+def test_a_summary_is_shown_in_place_of_the_turns_up_to_one() -> None:
+    shown = build([*TWO_TURNS, Summary("One was answered.", R1), Text(R2, " And on.")])
 
-    assert all(is_valid(build(log[:end])) for end in range(len(log) + 1))
+    assert plain(shown) == [
+        ("summary", "One was answered."),
+        ("user", "text of two"),
+        ("assistant", "Second. And on."),
+    ]
 
 
-def is_valid(shown: tuple[Shown, ...]) -> bool:
-    """Whether a strict provider takes it: one result for each call, and directly behind it."""
-    followed = all(
-        (before.role == "call") == (after.role == "result")
-        and (before.role != "call" or before.call == after.call)
-        for before, after in pairwise(shown)
-    )
-    calls = [item.role for item in shown]
-    return followed and calls.count("call") == calls.count("result") and calls[:1] != ["result"]
+def test_a_later_summary_replaces_an_earlier_one() -> None:
+    log = [*TWO_TURNS, Summary("One.", R1), finished(R2, Outcome.COMPLETED), Summary("Both.", R2)]
+
+    assert plain(build(log)) == [("summary", "Both.")]
+
+
+def test_a_run_can_be_summed_up_while_it_goes_and_goes_on_behind_the_summary() -> None:
+    summed_up = [*TWO_TURNS, called(R2, "c1"), Summary("Both, so far.", R2)]
+    after = [result(R2, "c1", Status.COMPLETED, "x"), called(R2, "c2"), Text(R2, "Third.")]
+    shown = build([*summed_up, *after, finished(R2, Outcome.STOPPED)])
+
+    assert [(item.role, item.call or item.text) for item in shown] == [
+        ("summary", "Both, so far."),
+        ("call", "c2"),
+        ("result", "c2"),
+        ("assistant", "Third."),
+        ("note", STOPPED),
+    ]
+
+
+def test_a_log_that_lost_what_was_summed_up_shows_the_summary_first() -> None:
+    assert plain(build([*TWO_TURNS[5:], Summary("One was answered.", R1)])) == [
+        ("summary", "One was answered."),
+        ("assistant", "Second."),
+    ]
+
+
+def test_a_log_that_lost_its_beginning_says_so() -> None:
+    log = [result(R1, "c1", Status.COMPLETED, "x"), Text(R1, "And so"), called(R1, "c2")]
+
+    assert plain(build(log)) == [
+        ("note", "The beginning of this conversation is not shown."),
+        ("assistant", "And so"),
+        ("call", "{}"),
+        ("result", "[may have executed]"),
+    ]
+
+
+def test_a_run_that_ended_says_nothing_more() -> None:
+    log = [*OPENING, finished(R1, Outcome.STOPPED, "one")]
+    late = [Text(R1, "one more thing"), called(R1, "c9"), began(R1, "one"), *log]
+
+    assert build([*log, *late]) == build(log)

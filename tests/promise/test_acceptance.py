@@ -246,7 +246,7 @@ def _ended_by(receipt: Receipt) -> set[str]:
 @pytest.mark.scenario("A8")
 def test_a_message_whose_setting_up_fails_has_one_failed_outcome(schedules: int) -> None:
     class Broken(MemoryStore):
-        async def entries(self, session: SessionId) -> tuple[Entry, ...]:
+        async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
             raise StoreError(f"the log of {session} cannot be read")
 
     async def story() -> None:

@@ -80,8 +80,8 @@ async def test_processes_end_although_the_event_loop_is_stalled() -> None:
 
     def press_stop(session: Session) -> tuple[bool, Receipt]:
         up.wait(30)
-        stopping = session.stop_soon()
         pidfd = os.pidfd_open(pids[0])
+        stopping = session.stop_soon()
         dead, _, _ = select.select([pidfd], [], [], 20)
         os.close(pidfd)
         woken.set()

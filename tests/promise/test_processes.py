@@ -340,9 +340,11 @@ async def test_a_hundred_stops_of_a_run_with_processes_leave_nothing() -> None:
 
         for _ in range(10):
             await cycle()
+        await nobody_below_the_zygote()
         before = leftovers()
         for _ in range(100):
             await cycle()
+        await nobody_below_the_zygote()
         assert leftovers() == before
 
 
@@ -352,6 +354,12 @@ def parent_of(pid: int) -> int:
 
 def children_of(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+async def nobody_below_the_zygote() -> None:
+    """A warden has said that it is over before it has left, and been reaped."""
+    async with asyncio.timeout(30):  # or a test that fails would never end
+        await until(lambda: not any(map(children_of, children_of(os.getpid()))))
 
 
 def leftovers() -> tuple[int, int]:

@@ -28,8 +28,8 @@ class Slow(MemoryStore):
         await asyncio.sleep(0.1)
         await super().commit(write)
 
-    async def entries(self, session: SessionId) -> tuple[Entry, ...]:
-        found = await super().entries(session)
+    async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
+        found = await super().entries(session, after)
         await asyncio.sleep(0.1)
         return found
 
@@ -97,10 +97,10 @@ def test_a_kept_childs_result_does_not_bring_a_deleted_session_back(schedules: i
     class Gated(MemoryStore):
         gate: Latch | None = None
 
-        async def entries(self, session: SessionId) -> tuple[Entry, ...]:
+        async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
             if self.gate and session == "s#1/1":
                 await self.gate.wait()
-            return await super().entries(session)
+            return await super().entries(session, after)
 
     async def story() -> None:
         finish, store = Latch(), Gated()

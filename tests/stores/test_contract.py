@@ -1,29 +1,38 @@
 """What every store does; the suite runs over each kind there is."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from lastword.core.entries import Entry, Finished, Said
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
-from lastword.core.transcript import Finished, Said
 from lastword.errors import StaleWrite
 from lastword.stores.contract import Store, StoredMessage, StoredSession, Write
-from lastword.stores.memory import MemoryStore
+from lastword.stores.opening import open_store
 
 ALICE, BELOW = SessionId("alice"), SessionId("alice#1/1")
 said = Said(Message(MessageId("m1"), "hello"), RunId("alice#1"))
 done = Finished(RunId("alice#1"), Outcome.STOPPED, (MessageId("m1"),), started=True)
 
 
-@pytest.fixture(params=[MemoryStore])
-def store(request: pytest.FixtureRequest) -> Store:
-    make: Callable[[], Store] = request.param
-    return make()
+@pytest.fixture(params=["memory:", "sqlite:"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    address = "memory:" if request.param == "memory:" else f"sqlite:{tmp_path / 'it.db'}"
+    store = open_store(address)
+    await store.open()
+    yield store
+    await store.close()
 
 
-def write(generation: int, *entries: Said | Finished, session: SessionId = ALICE) -> Write:
+def write(generation: int, *entries: Entry, session: SessionId = ALICE) -> Write:
     parent = ALICE if session == BELOW else None
     return Write(session, Generation(generation), 1, entries, parent)
+
+
+def test_each_is_a_store(store: Store) -> None:
+    assert isinstance(store, Store)
 
 
 async def test_what_was_committed_is_read_back_in_order(store: Store) -> None:
@@ -37,13 +46,33 @@ async def test_what_was_committed_is_read_back_in_order(store: Store) -> None:
     assert await store.entries(SessionId("nobody")) == ()
 
 
+async def test_a_log_can_be_read_from_where_one_left_off(store: Store) -> None:
+    await store.commit(write(1, said, done))
+    await store.commit(write(2, said))
+
+    assert await store.entries(ALICE, after=1) == (done, said)
+    assert await store.entries(ALICE, after=3) == ()
+    assert await store.entries(ALICE, after=9) == ()
+
+
+async def test_a_session_that_was_only_loaded_never_was(store: Store) -> None:
+    assert await store.load(ALICE) is None
+    assert await store.load(ALICE) is None
+    assert await store.sessions() == ()
+
+    await store.commit(write(0))
+    assert await store.load(ALICE) == StoredSession(Generation(0), 1)
+    assert await store.sessions() == ()
+
+
 async def test_a_write_of_an_older_generation_is_refused_whole(store: Store) -> None:
     await store.commit(write(5, said))
 
     with pytest.raises(StaleWrite, match="alice is at generation 5; a write of generation 4"):
         await store.commit(write(4, done))
     assert await store.entries(ALICE) == (said,)
-    assert await store.load(ALICE) == StoredSession(Generation(5), 1)
+    assert await store.load(ALICE) == StoredSession(Generation(5), 1, unfinished=True)
+    assert await store.unfinished() == (ALICE,)
 
 
 async def test_a_message_is_found_by_its_id_with_its_outcome(store: Store) -> None:
@@ -59,15 +88,60 @@ async def test_a_message_is_found_by_its_id_with_its_outcome(store: Store) -> No
     assert await store.message(SessionId("bob"), MessageId("m1")) is None
 
 
+async def test_a_message_that_was_edited_has_its_last_text(store: Store) -> None:
+    edited = replace(said, message=replace(said.message, text="hello, you"))
+    await store.commit(write(1, said))
+    await store.commit(write(1, edited))
+
+    found = await store.message(ALICE, MessageId("m1"))
+    assert found == StoredMessage(edited.message, RunId("alice#1"), None)
+
+
+async def test_a_session_is_unfinished_until_each_of_its_messages_has_an_outcome(
+    store: Store,
+) -> None:
+    second = Said(Message(MessageId("m2"), "and"), RunId("alice#2"))
+    await store.commit(write(1, said, second))
+    await store.commit(write(1, said, done, session=SessionId("bob")))
+    assert await store.unfinished() == (ALICE,)
+
+    await store.commit(write(2, done))
+    assert await store.unfinished() == (ALICE,)
+    assert await store.load(ALICE) == StoredSession(Generation(2), 1, unfinished=True)
+    await store.commit(write(3, replace(done, messages=(MessageId("m2"),))))
+    assert await store.unfinished() == ()
+    assert await store.load(ALICE) == StoredSession(Generation(3), 1)
+
+
 async def test_generations_survive_deletion_and_children_go_with_their_parent(store: Store) -> None:
     await store.commit(write(3, said))
     await store.commit(write(1, said, session=BELOW))
+    deeper = Write(SessionId("alice#1/1#1/1"), Generation(1), 1, (said,), BELOW)
+    await store.commit(deeper)
     await store.delete(ALICE)
 
     assert await store.entries(ALICE) == ()
     assert await store.entries(BELOW) == ()
+    assert await store.entries(deeper.session) == ()
+    assert await store.message(ALICE, MessageId("m1")) is None
     assert await store.sessions() == ()
+    assert await store.unfinished() == ()
     assert await store.load(ALICE) == StoredSession(Generation(3), 1)
+    assert await store.load(BELOW) is None
     with pytest.raises(StaleWrite):
         await store.commit(write(2, said))
+
+    await store.commit(write(3, done))
+    assert await store.entries(ALICE) == (done,)
+
+
+async def test_deleting_what_never_was_changes_nothing(store: Store) -> None:
+    await store.commit(write(1, said))
+    await store.delete(SessionId("nobody"))
+
+    assert await store.sessions() == (ALICE,)
+
+
+async def test_closing_twice_is_fine(store: Store) -> None:
+    await store.close()
     await store.close()

@@ -1,7 +1,8 @@
 """How strictly processes are held on this machine: found out by trying, and said in words.
 
 Nothing here is read off a version number. The level is the one that a runtime would choose, by the
-same self-test; a stricter one that has to be asked for is tried as well.
+same self-test; a stricter one that has to be asked for is tried as well. Whether a store is whole
+is found out by reading all of it.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from importlib import metadata
 from pathlib import Path
 from statistics import median
 
-from lastword.errors import ProcessError
+from lastword.cli.records import opened
+from lastword.errors import ProcessError, StoreError
 from lastword.processes import MEANINGS, Level, Processes, command
 from lastword.processes.keeping import MOST
 from lastword.processes.levels import LEVELS
+from lastword.stores.sqlite import SqliteStore
 
 ABOUT = """\
 Find out how strictly the processes of a run are held on this machine: which of
@@ -30,7 +33,9 @@ and what would raise it.
 
   sealed  each run has a process namespace, and the kernel ends it whole
   tree    each run has a warden, to which every orphan comes
-  group   process groups only, which any process can leave"""
+  group   process groups only, which any process can leave
+
+With a store, also find out whether that is whole: it is read from end to end."""
 
 _WIDTH, _MARGIN = 79, 13
 _SPAWNS = 21
@@ -53,9 +58,14 @@ _SETTINGS = {  # what keeps ordinary users from a namespace of their own, if it 
 }
 
 
-def main(level: Level | None) -> int:
-    """Look, and say what was found; 1 if processes cannot be held as asked."""
-    return asyncio.run(_examine(level))
+def main(level: Level | None, store: str | None) -> int:
+    """Look, and say what was found; 1 if processes cannot be held as asked, or the store is bad."""
+    return asyncio.run(_main(level, store))
+
+
+async def _main(level: Level | None, store: str | None) -> int:
+    code = await _examine(level)
+    return max(code, await _examine_store(store)) if store else code
 
 
 async def _examine(asked: Level | None) -> int:
@@ -95,6 +105,27 @@ async def _try_out(processes: Processes) -> tuple[bool, float]:
         took.append(time.perf_counter() - began)
     await warden.stop(0)
     return warden.capped, median(took)
+
+
+async def _examine_store(address: str) -> int:
+    try:
+        store = await opened(address)
+        try:
+            wrong = await store.check() if isinstance(store, SqliteStore) else []
+            many = 0 if wrong else len(await store.sessions())
+        finally:
+            await store.close()
+    except StoreError as error:
+        print(f"\nstore: {address} cannot be used")
+        _say("because", _sentence(str(error)))
+        return 1
+    if wrong:
+        print(f"\nstore: {address} is NOT whole")
+        for line in wrong:
+            _say("wrong", _sentence(line))
+        return 1
+    print(f"\nstore: {address} is whole, {many:,} session{'' if many == 1 else 's'}")
+    return 0
 
 
 # what is said

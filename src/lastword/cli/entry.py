@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import metadata
 from typing import NoReturn, TextIO, TypeAlias
 
@@ -20,6 +21,7 @@ Command: TypeAlias = Callable[[Sequence[str]], int]
 """Takes the words behind its name; gives the exit code."""
 
 _ABOUT = "An agent runtime in which stop means stop."
+_STORE = "sqlite:lastword.db"
 _INTERRUPTED = 130  # what a shell calls a command that was ended by Ctrl-C
 
 
@@ -34,19 +36,48 @@ def _demo(words: Sequence[str]) -> int:
 def _doctor(words: Sequence[str]) -> int:
     from lastword.cli import doctor  # noqa: PLC0415 - only when asked for
 
-    parser = _Parser("lastword doctor", "[--level LEVEL]", doctor.ABOUT)
+    parser = _Parser("lastword doctor", "[--level LEVEL] [--store ADDRESS]", doctor.ABOUT)
     parser.add_argument(
         "--level",
         choices=LEVELS,
         metavar="LEVEL",
         help="try only this one: sealed, tree or group; exit code 1 if it cannot be had",
     )
-    return doctor.main(parser.parse_args(words).level)
+    parser.add_argument(
+        "--store",
+        default=os.environ.get("LASTWORD_STORE"),
+        metavar="ADDRESS",
+        help="look at this one too, or at what LASTWORD_STORE says; exit code 1 if not whole",
+    )
+    asked = parser.parse_args(words)
+    return doctor.main(asked.level, asked.store)
+
+
+def _records(what: str, words: Sequence[str]) -> int:
+    from lastword.cli import records  # noqa: PLC0415 - only when asked for
+
+    usage = "[--store ADDRESS]" if what == "sessions" else "[--store ADDRESS] SESSION"
+    parser = _Parser(f"lastword {what}", usage, records.ABOUT[what])
+    if what != "sessions":
+        parser.add_argument("session", metavar="SESSION", help="the session's id")
+    parser.add_argument(
+        "--store",
+        default=os.environ.get("LASTWORD_STORE", _STORE),
+        metavar="ADDRESS",
+        help=f"where it is kept ({_STORE}, or what LASTWORD_STORE says)",
+    )
+    asked = parser.parse_args(words)
+    return records.main(what, asked.store, getattr(asked, "session", None))
 
 
 _COMMANDS: dict[str, tuple[str, Command]] = {
-    "demo": ("see an agent that will not stop be stopped (3 seconds, no keys, no network)", _demo),
-    "doctor": ("see how strictly processes are held on this machine", _doctor),
+    "demo": ("see an agent that will not stop be stopped (3 seconds, no keys)", _demo),
+    "doctor": ("see how strictly processes are held here, and if a store is whole", _doctor),
+    "sessions": ("list the sessions that a store holds", partial(_records, "sessions")),
+    "transcript": ("see what was said in a session", partial(_records, "transcript")),
+    "receipts": ("see what was stopped in a session", partial(_records, "receipts")),
+    "export": ("write a session to the output, as JSON lines", partial(_records, "export")),
+    "delete": ("forget a session", partial(_records, "delete")),
 }
 
 
@@ -81,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _parser() -> _Parser:
-    rows = (f"  {name:<8}{what}" for name, (what, _) in _COMMANDS.items())
+    rows = (f"  {name:<12}{what}" for name, (what, _) in _COMMANDS.items())
     about = "\n".join([_ABOUT, "", "commands:", *rows])
     parser = _Parser("lastword", "[--version] <command>", about)
     version = f"lastword {metadata.version('lastword')}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from lastword.core.model import Message, MessageId, Outcome, Policy, Reason, RunId
+from lastword.core.model import Message, MessageId, Outcome, Policy, Reason, RunId, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,14 @@ class ResumeAsked:
     """Let the messages that a stop left waiting go on."""
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an earlier process had accepted and not begun. Comes first, if it comes."""
+
+    turns: tuple[Turn, ...]
+    held: bool  # it waits for a person's word
+
+
 Event: TypeAlias = (
     Accepted
     | Stored
@@ -106,4 +114,5 @@ Event: TypeAlias = (
     | RemoveAsked
     | MoveAsked
     | ResumeAsked
+    | Found
 )

@@ -149,7 +149,8 @@ class Receipt:
             return f"Nothing was running in {self.session}.{left if self.unconfirmed else ''}"
         waiting = f"{_count(len(self.messages), 'message')} that had not started"
         runs = f"{_count(len(self.runs), 'run')} ended" if self.runs else waiting
-        when = f"quiet after {self.took * 1000:.0f} ms" if self.quiet else "not all quiet yet"
+        seen = " as far as can be seen" if self.level in _CAVEATS else ""
+        when = f"quiet{seen} after {self.took * 1000:.0f} ms" if self.quiet else "not all quiet yet"
         return "\n  ".join(
             [f"{_VERBS[self.reason]} {self.session}: {runs}, {when}.", *self._body()]
         )
@@ -169,8 +170,9 @@ class Receipt:
 
     def _processes(self) -> str:
         """Those that were killed, kept or not confirmed by name; the polite ones are counted."""
+        caveat = f"; {_CAVEATS[self.level]}" if self.level in _CAVEATS else ""
         if not self.processes:
-            return ""
+            return f"none was left in its group (level {self.level}{caveat})" if caveat else ""
         ended = sum(process.fate == "ended" for process in self.processes)
         parts = [f"{ended} ended"] if ended else []
         for fate in ("killed", "kept", "unconfirmed"):
@@ -178,7 +180,6 @@ class Receipt:
             more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
             if named:
                 parts.append(f"{fate}: {', '.join(named[:_MOST_NAMED])}{more}")
-        caveat = f"; {_CAVEATS[self.level]}" if self.level in _CAVEATS else ""
         return f"{'; '.join(parts)} (level {self.level}{caveat})"
 
     def _quoted(self, fate: str) -> str:

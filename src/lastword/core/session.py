@@ -36,6 +36,7 @@ from lastword.core.events import (
     EditAsked,
     Ended,
     Event,
+    Found,
     MoveAsked,
     RemoveAsked,
     ResumeAsked,
@@ -121,6 +122,8 @@ class SessionMachine:
                 return self._move(message, to, by)
             case ResumeAsked():
                 return self._resume()
+            case Found(waiting, held):
+                return self._found(waiting, held=held)
             case _:
                 assert_never(event)
 
@@ -374,6 +377,14 @@ class SessionMachine:
 
     def _resume(self) -> Orders:
         self._release()
+        return self._handoff()
+
+    def _found(self, waiting: Turns, *, held: bool) -> Orders:
+        if self.busy or self.waiting or self.steering or self.storing:
+            raise ImpossibleMove("what an earlier process left is found first, or not at all")
+        self._advance()  # the earlier process may not know yet that it lost the session
+        self.waiting = tuple(Waiting(turn, held=held) for turn in waiting)
+        self.hushed = held
         return self._handoff()
 
     def _release(self) -> None:

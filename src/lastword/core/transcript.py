@@ -1,185 +1,173 @@
-"""What happened in a session, and what of it the model is shown.
+"""What of a session's log the model is shown.
 
-The entries are the log: neutral, in order, never changed. `build` is the one place that decides
-what a model sees of them. Of an interrupted turn that is what the person saw of it, marked, with
-the reason; every call has exactly one result, right behind it; a message that was stopped before
-its turn came is not shown, and one that was overtaken is context for what overtook it.
+`build` is the one place that decides it, `Transcript` the same as the log grows, `shown` what
+becomes of a single turn. The turns come in the order in which they began; a message that was
+stopped before its turn came is not shown, and one that was overtaken is context for what overtook
+it. Wherever the log was cut, at either end, what is shown of it is valid for strict providers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from collections.abc import Iterable
 
-from lastword.core.model import CallId, Generation, Message, MessageId, Outcome, RunId, Status
+from lastword.core.entries import (
+    Began,
+    Called,
+    Entry,
+    Finished,
+    Native,
+    Nature,
+    Note,
+    Result,
+    Said,
+    Summary,
+    Text,
+    Thinking,
+)
+from lastword.core.model import Message, MessageId, Outcome, RunId
 from lastword.core.receipt import Receipt
+from lastword.core.shown import LoggedTurn, Partial, Shown, show
 
-Partial: TypeAlias = Literal["shown", "omitted"]
+__all__ = [
+    "Began",
+    "Called",
+    "Entry",
+    "Finished",
+    "Native",
+    "Nature",
+    "Note",
+    "Partial",
+    "Result",
+    "Said",
+    "Shown",
+    "Summary",
+    "Text",
+    "Thinking",
+    "Transcript",
+    "build",
+]
 
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A message was accepted, or edited while it waited; `run` is the run that would answer it."""
-
-    message: Message
-    run: RunId
-
-
-@dataclass(frozen=True, slots=True)
-class Began:
-    """A run started, or took up messages that were sent to steer it."""
-
-    run: RunId
-    generation: Generation
-    messages: tuple[MessageId, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """What a run said and the person was shown."""
-
-    run: RunId
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Called:
-    """A run set out to call a tool."""
-
-    run: RunId
-    call: CallId
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What became of a call."""
-
-    run: RunId
-    call: CallId
-    status: Status
-    content: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """Messages reached their outcome, and the run that answered them, if it began, ended."""
-
-    run: RunId
-    outcome: Outcome
-    messages: tuple[MessageId, ...]
-    started: bool
-    rollback: bool = False
-    error: str = ""
-
-
-Entry: TypeAlias = Said | Began | Text | Called | Result | Finished | Receipt
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One item of what the model is shown."""
-
-    role: Literal["user", "assistant", "call", "result", "note"]
-    text: str
-    call: CallId | None = None
-    name: str = ""
-    message: Message | None = None
-
-
-@dataclass(slots=True)
-class _Turn:
-    """A run as the log tells it."""
-
-    items: list[Said | Text | Called] = field(default_factory=list[Said | Text | Called])
-    results: dict[CallId, Result] = field(default_factory=dict[CallId, Result])
-    finished: Finished | None = None
+_BEHEADED = "The beginning of this conversation is not shown."
 
 
 def build(entries: Iterable[Entry], partial: Partial = "shown") -> tuple[Shown, ...]:
     """What the model is shown of a session."""
-    return tuple(item for turn in _turns(entries) for item in _show(turn, partial))
+    transcript = Transcript(partial)
+    transcript.add(*entries)
+    return transcript.shown()
 
 
-def _turns(entries: Iterable[Entry]) -> list[_Turn]:  # noqa: C901 - one match, one arm an entry
-    """The turns in the order in which they began, or were overtaken without having begun."""
-    said: dict[MessageId, Said] = {}
-    turns: dict[RunId, _Turn] = {}
-    for entry in entries:
+class Transcript:
+    """What the model is shown of a session, kept up as its log grows.
+
+    A turn that ended is put into words once; after that only what is new costs anything.
+    """
+
+    __slots__ = ("_ended", "_going", "_partial", "_said", "_summary", "_turns")
+
+    def __init__(self, partial: Partial = "shown") -> None:
+        self._partial: Partial = partial
+        self._said: dict[MessageId, Message] = {}
+        self._turns: list[LoggedTurn] = []  # as they began, or were overtaken without having begun
+        self._going: dict[RunId, LoggedTurn] = {}
+        self._ended: set[RunId] = set()
+        self._summary = ""
+
+    def add(self, *entries: Entry) -> None:
+        """What was logged next."""
+        for entry in entries:
+            self._add(entry)
+
+    def shown(self) -> tuple[Shown, ...]:
+        """What the model is shown of all that was added."""
+        shown = [Shown("summary", self._summary)] if self._summary.strip() else []
+        for turn in self._turns:
+            shown += show(turn, self._partial) if turn.kept is None else turn.kept
+        if shown and shown[0].role not in ("user", "note", "summary"):
+            shown.insert(0, Shown("note", _BEHEADED))
+        return tuple(shown)
+
+    def _add(self, entry: Entry) -> None:  # noqa: C901, PLR0912 - one match, one arm an entry
         match entry:
             case Said(message):
-                said[message.id] = entry
+                self._said[message.id] = message
             case Began(run, _, messages):
-                turns.setdefault(run, _Turn()).items += [said[m] for m in messages if m in said]
-            case Text(run) | Called(run):
-                turns[run].items.append(entry)
-            case Result(run, call):
-                turns[run].results.setdefault(call, entry)  # one result, whatever comes late
-            case Finished(run, Outcome.SUPERSEDED, messages, started=False, rollback=False):
-                turns.setdefault(run, _Turn()).items += [said[m] for m in messages if m in said]
-            case Finished(run) if run in turns:
-                turns[run].finished = entry
-            case Finished() | Receipt():
+                self._begin(run, messages)
+            case Called(nature="post"):
                 pass
-    return list(turns.values())
+            case Text(run) | Thinking(run) | Called(run):
+                if run not in self._ended:
+                    self._turn(run).take(entry)
+            case Result(run):
+                if run in self._going:
+                    self._going[run].settle(entry)
+            case Note():
+                self._note(entry)
+            case Summary(text, upto):
+                self._summarise(text, upto)
+            case Finished(run, started=started) if started or run in self._going:
+                self._finish(run, entry)
+            case Finished(run, Outcome.SUPERSEDED, messages, rollback=False):
+                self._ended.add(run)
+                self._keep(self._take_messages(self._place(run), messages))
+            case Finished(run):
+                self._ended.add(run)
+            case Receipt():
+                pass
 
+    def _turn(self, run: RunId) -> LoggedTurn:
+        """The turn of a run that is going; a log that lost its beginning did not tell of it."""
+        if run not in self._going:
+            self._going[run] = self._place(run)
+        return self._going[run]
 
-def _show(turn: _Turn, partial: Partial) -> Iterator[Shown]:
-    end = turn.finished
-    cut = end is not None and end.outcome is not Outcome.COMPLETED
-    if end and end.rollback:
-        yield from _rolled_back(turn)
-        return
-    for item in turn.items:
-        match item:
-            case Said(message):
-                yield Shown("user", message.text, message=message)
-            case Text(text=text):
-                if text and not (cut and partial == "omitted"):
-                    yield Shown("assistant", text)
-            case Called(_, call, name, arguments):
-                yield Shown("call", arguments, call, name)
-                yield Shown("result", _content(turn, call), call, name)
-    if end and cut:
-        yield Shown("note", _reason(turn, end))
+    def _place(self, run: RunId | None) -> LoggedTurn:
+        turn = LoggedTurn(run)
+        self._turns.append(turn)
+        return turn
 
+    def _keep(self, turn: LoggedTurn) -> None:
+        turn.kept = tuple(show(turn, self._partial))
+        turn.items, turn.results = [], {}
 
-def _content(turn: _Turn, call: CallId) -> str:
-    result = turn.results.get(call)
-    if result is None:
-        return f"[{Status.MAY_HAVE_EXECUTED}]"
-    return result.content if result.status is Status.COMPLETED else f"[{result.status}]"
+    def _begin(self, run: RunId, messages: tuple[MessageId, ...]) -> None:
+        if run in self._ended:
+            return
+        for other, turn in self._going.items():
+            if other != run:  # one at a time: whatever did not get to say how it ended was lost
+                turn.end = Finished(other, Outcome.LOST, (), started=True)
+        joins = run in self._going
+        turn = self._take_messages(self._turn(run), messages)
+        turn.begun = turn.begun or not joins
 
+    def _take_messages(self, turn: LoggedTurn, messages: tuple[MessageId, ...]) -> LoggedTurn:
+        for message in messages:
+            if message in self._said:
+                turn.take(self._said[message])
+        return turn
 
-def _rolled_back(turn: _Turn) -> Iterator[Shown]:
-    done = [
-        f"{item.name} ({result.status if result else Status.MAY_HAVE_EXECUTED})"
-        for item in turn.items
-        if isinstance(item, Called)
-        for result in [turn.results.get(item.call)]
-        if result is None or result.status is not Status.NOT_STARTED
-    ]
-    if done:
-        yield Shown("note", f"An answer was taken back, but it had called: {', '.join(done)}.")
+    def _note(self, note: Note) -> None:
+        if note.run is not None and note.run in self._going:
+            self._going[note.run].take(note)
+        else:
+            turn = self._place(None)
+            turn.take(note)
+            self._keep(turn)
 
+    def _finish(self, run: RunId, end: Finished) -> None:
+        if run in self._ended:
+            return
+        turn = self._turn(run)
+        turn.end = end
+        self._keep(turn)
+        del self._going[run]
+        self._ended.add(run)
 
-def _reason(turn: _Turn, end: Finished) -> str:
-    undone = [
-        item.name
-        for item in turn.items
-        if isinstance(item, Called)
-        for result in [turn.results.get(item.call)]
-        if result and result.status is Status.NOT_STARTED
-    ]
-    match end.outcome:
-        case Outcome.STOPPED:
-            return "The person stopped this answer here. Do not resume it unless they ask."
-        case Outcome.SUPERSEDED:
-            what = f": {', '.join(undone)}" if undone else ""
-            return f"The person's next message took over here. The rest was left undone{what}."
-        case Outcome.FAILED:
-            return f"This answer failed here: {end.error}"
-        case _:
-            return f"This answer was cut off here ({end.outcome}); it is not known to be complete."
+    def _summarise(self, text: str, upto: RunId) -> None:
+        self._summary = text
+        runs = [turn.run for turn in self._turns]
+        covered = runs.index(upto) + 1 if upto in runs else 0
+        for run in runs[:covered]:
+            if run is not None:
+                self._going.pop(run, None)
+        del self._turns[:covered]

@@ -107,6 +107,8 @@ class Channel:
                 return
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
+            with suppress(OSError):  # a fork of this program may hold it, too
+                self._socket.shutdown(socket.SHUT_RDWR)
             self._socket.close()
         self._inbox.close()
         while self._unsent:

@@ -88,7 +88,7 @@ def command(
     words = _words(argv, shell)
     if cwd is not None and not isinstance(cwd, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
         raise TypeError(f"cwd must be a str or a path, not a {type(cwd).__name__}")
-    folder = _text(os.fspath(cwd), "cwd") if cwd is not None else os.getcwd()  # noqa: PTH109 - a str
+    folder = _text(os.fspath(cwd), "cwd") if cwd is not None else current_folder()
     _check_rest(stdin, limits, output_limit, pty=pty)
     return Command(
         argv=words,
@@ -101,6 +101,14 @@ def command(
         limits=limits or Limits(),
         output_limit=output_limit,
     )
+
+
+def current_folder() -> str:
+    """Where this program is."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - a str
+    except OSError as error:
+        raise ValueError("the current directory no longer exists; say which one: cwd=") from error
 
 
 def must_be_grace(grace: object) -> None:
@@ -164,5 +172,6 @@ def _check_rest(stdin: object, limits: object, output_limit: object, *, pty: obj
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
+    plain = text.encode(errors="backslashreplace").decode()
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(plain.split()))
     return line if len(line) <= _LONGEST_NAME else line[: _LONGEST_NAME - 1] + "…"

@@ -24,12 +24,16 @@ class Input:
         """Have the process read this. Raises BrokenPipeError if it reads no more."""
         if not isinstance(data, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
             raise TypeError(f"a process reads bytes, not a {type(data).__name__}")
-        self._may_write("writing to it")
         if not await asyncio.shield(self.feed(data)):
             raise BrokenPipeError(f"{self._name} reads no more of its standard input")
 
     def feed(self, data: bytes) -> asyncio.Future[bool]:
         """Begin to write; whether all of it could be."""
+        self._may_write("writing to it")
+        return self.begin(data)
+
+    def begin(self, data: bytes) -> asyncio.Future[bool]:
+        """The same for whoever started the process."""
         written: asyncio.Future[bool] = self._loop.create_future()
         if self._fd < 0 or self._last:
             written.set_result(False)
@@ -40,6 +44,11 @@ class Input:
 
     def finish(self) -> None:
         """Close it once all has been read."""
+        self._may_write("closing of its input")
+        self.end()
+
+    def end(self) -> None:
+        """The same for whoever started the process."""
         self._last = True
         self._flush()
 
@@ -52,7 +61,7 @@ class Input:
                 self._loop.add_writer(self._fd, self._flush)
                 return
             except OSError:  # nobody reads it any more
-                self.close()
+                self.let_go()
                 return
             if left:
                 self._unread[0] = (left, written)
@@ -62,10 +71,15 @@ class Input:
         if self._fd >= 0:
             self._loop.remove_writer(self._fd)
             if self._last:
-                self.close()
+                self.let_go()
 
     def close(self) -> None:
         """Write no more. The process reads the end of its input."""
+        self._may_write("closing of its input")
+        self.let_go()
+
+    def let_go(self) -> None:
+        """The same for whoever started the process."""
         if self._fd >= 0:
             self._loop.remove_writer(self._fd)
             os.close(self._fd)

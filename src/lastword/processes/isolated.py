@@ -6,13 +6,15 @@ import asyncio
 import io
 import os
 import pickle
+import pickletools
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from lastword.errors import WorkerDied
-from lastword.processes.command import Command
+from lastword.processes.command import Command, current_folder
 from lastword.processes.inside.worker import NOT_MAIN
 from lastword.processes.warden import Warden, anyone
 
@@ -26,12 +28,20 @@ async def call(
     kwargs: dict[str, Any],
     *,
     name: str,
+) -> Any:  # noqa: ANN401 - whatever the function gives
+    """Call it there; give what it gives, raise what it raises. Given up, it is killed."""
+    return await make(warden, prepared(function, args, kwargs, name))
+
+
+async def make(
+    warden: Warden,
+    work: Command,
+    *,
     may_start: Callable[[str], None] = anyone,
     may_act: Callable[[str], None] = anyone,
 ) -> Any:  # noqa: ANN401 - whatever the function gives
-    """Call it there; give what it gives, raise what it raises. Given up, it is killed."""
-    command = _command(function, args, kwargs, name)
-    process = await warden.spawn(command, may_start=may_start, may_act=may_act)
+    """Make a call that was prepared."""
+    process = await warden.spawn(work, may_start=may_start, may_act=may_act)
     try:
         code = await process.wait()
     except asyncio.CancelledError:
@@ -41,18 +51,29 @@ async def call(
     answer = process.stdout.head
     if not answer or code != 0:
         ending = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-        raise WorkerDied(f"the process of the isolated tool {name} was ended {ending}")
-    outcome = _Answer(io.BytesIO(answer)).load()
-    if outcome[0] == "gave":
-        return outcome[1]
-    _, error, trace = outcome
-    error.add_note(f"In its process:\n{trace}")
-    raise error
+        raise WorkerDied(f"the process of the {work.name} was ended {ending}")
+    try:
+        kind, *outcome = _Answer(io.BytesIO(answer)).load()
+    except Exception as error:
+        raise WorkerDied(f"the {work.name} left an answer that cannot be read") from error
+    if kind == "gave":
+        return outcome[0]
+    raise _as_raised(*outcome)
 
 
-def _command(
+def _as_raised(error: object, trace: str) -> Exception:
+    """What the tool raised, if it is an error; anything else would end more than the tool."""
+    if isinstance(error, Exception) and not isinstance(error, StopIteration):
+        with suppress(Exception):  # a class of the tool's own may forbid notes
+            error.add_note(f"In its process:\n{trace}")
+        return error
+    return RuntimeError(f"it raised {type(error).__name__} in its process: {error}")
+
+
+def prepared(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
 ) -> Command:
+    """A call, ready to be made. Raises TypeError if it cannot be handed to another process."""
     try:
         called = pickle.dumps((function, args, kwargs))
     except Exception as error:
@@ -64,7 +85,7 @@ def _command(
     return Command(
         argv=tuple(sys.argv),
         name=f"isolated tool {name}",
-        cwd=os.getcwd(),  # noqa: PTH109 - a str
+        cwd=current_folder(),
         env=dict(os.environ),
         stdin=pickle.dumps((_main(called, name), called)),
         errors="ours",
@@ -82,7 +103,7 @@ class _Answer(pickle.Unpickler):
 
 def _main(called: bytes, name: str) -> tuple[str, str]:
     """The script to load first, if something in it is needed: its module's name, and its file."""
-    if b"__main__" not in called:
+    if not any(argument == "__main__" for _, argument, _ in pickletools.genops(called)):
         return "", ""
     main = sys.modules["__main__"]
     file = str(getattr(main, "__file__", "") or "")

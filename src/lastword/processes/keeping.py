@@ -10,7 +10,7 @@ from lastword.errors import ProcessError
 from lastword.processes.levels import LEVELS, Level
 from lastword.processes.selftest import holds
 from lastword.processes.warden import Warden
-from lastword.processes.zygote import Zygote
+from lastword.processes.zygote import NoAnswer, Zygote
 
 _LEAST = 1.0  # seconds beyond the grace in which everything must have ended
 MOST = 2048  # processes and threads that one run may have, where a limit can be set
@@ -29,10 +29,15 @@ class Processes:
             )
         self.level: Level | None = None  # chosen by a self-test, once
         self.why_not: dict[Level, str] = {}  # why a stricter one was not
+        if not isinstance(most, int) or isinstance(most, bool) or most < 1:  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
+            raise ValueError(
+                f"most, how many processes a run may have, must be 1 or more: {most!r}"
+            )
         self._asked: Level | Literal["auto"] = level
         self._most = most
         self._scan = False  # look at every process, as if the kernel did not list children
         self._starting: asyncio.Task[None] | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
         self._zygote: Zygote | None = None
         self._wardens: set[Warden] = set()
@@ -47,8 +52,16 @@ class Processes:
     async def __aexit__(self, *error: object) -> None:
         await self.close()
 
+    def belong_here(self) -> None:
+        """Be used on this event loop, and on no other."""
+        loop = asyncio.get_running_loop()
+        if self._loop not in (None, loop):
+            raise RuntimeError("a process is started on the event loop that its owner belongs to")
+        self._loop = loop
+
     async def start(self) -> Level:
         """Start the zygote and choose the level, unless that has been done."""
+        self.belong_here()
         if self._closed:
             raise ProcessError("these processes have been closed; nothing is started any more")
         while self.level is None or self._zygote is None or not self._zygote.alive:
@@ -56,6 +69,7 @@ class Processes:
                 # a task of its own: whoever asked first may be the first to give up
                 work = self._start()
                 self._starting = asyncio.Task(work, name="lastword processes")
+                self._starting.add_done_callback(lambda t: t.cancelled() or t.exception())
             await asyncio.shield(self._starting)
         return self.level
 
@@ -76,11 +90,14 @@ class Processes:
         """End everything that is still kept, in bounded time; what could not be ended, by name."""
         self._closed = True
         if self._starting:
+            self._starting.cancel()
             await asyncio.wait([self._starting])
         endings = [warden.stop(grace) for warden in self._wardens]
         if endings:
             await asyncio.wait(endings, timeout=grace + _LEAST)
         left = [f"{kin.pid} {kin.name}" for warden in self._wardens for kin in warden.living()]
+        for warden in tuple(self._wardens):
+            warden.hang_up()
         if self._zygote:
             await self._zygote.close()
             self._zygote = None
@@ -96,6 +113,9 @@ class Processes:
                     await warden.stop(0)
                     return level
                 self.why_not[level] = "an escape artist got away in the self-test"
+            except NoAnswer as error:
+                self.why_not[level] = str(error)
+                break
             except (ProcessError, TimeoutError) as error:
                 self.why_not[level] = str(error) or "the self-test did not end in time"
         if self._zygote:

@@ -29,7 +29,7 @@ MEANINGS: dict[Level, Meaning] = {
     "tree": Meaning(
         by="a warden for each run, to which every orphan comes",
         promise="when a stop says done, the kernel has said that no descendant is left; holds if "
-        "lastword or the warden is killed",
+        "lastword, the warden or both are killed",
         holes="work handed to a service that was running already (docker, cron, a database); what "
         "runs as another user (sudo) or cannot be interrupted is named at the deadline; if "
         "lastword, the zygote and the warden are all killed, processes live on",

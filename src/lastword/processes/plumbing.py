@@ -22,7 +22,6 @@ class Plumbing:
         self.told = isinstance(command.stdin, bytes)  # all that it is to read
         self.stdin: Input | None = None
         self.stderr: Output | None = None
-        self._master = -1
         self._ours: list[int] = []
         try:
             if command.terminal:
@@ -40,8 +39,8 @@ class Plumbing:
         if others:
             self.stderr = Output(others.pop(0), command.output_limit, may_act)
         if isinstance(command.stdin, bytes) and self.stdin:
-            self.stdin.feed(command.stdin)
-            self.stdin.finish()
+            self.stdin.begin(command.stdin)
+            self.stdin.end()
 
     def _open_pipes(self, command: Command) -> None:
         read_out, write_out = os.pipe()
@@ -63,8 +62,8 @@ class Plumbing:
             self.theirs.append(write_errors)
 
     def _open_terminal(self) -> None:
-        self._master, slave = os.openpty()
-        self._ours += [self._master, os.dup(self._master)]
+        master, slave = os.openpty()
+        self._ours += [master, os.dup(master)]
         self.theirs.append(slave)  # held open until the process has opened it by its name
         self.terminal = os.ttyname(slave)
 
@@ -86,9 +85,10 @@ class Plumbing:
         """Let go of everything. What was read stays readable."""
         self.handed_over()
         self.stdout.close()
-        for stream in (self.stdin, self.stderr):
-            if stream:
-                stream.close()
+        if self.stderr:
+            self.stderr.close()
+        if self.stdin:
+            self.stdin.let_go()
 
 
 def _our_stderr() -> int:

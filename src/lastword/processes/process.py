@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -34,19 +35,34 @@ class Completed:
 
     def __str__(self) -> str:
         written = [part.rstrip("\n") for part in (self.output, self.errors) if part.strip()]
-        ended = "ended: it took too long" if self.timed_out else f"exit code {self.code}"
+        ended = "ended: it took too long" if self.timed_out else _in_words(self.code)
         return "\n".join([*written, f"[{ended}]"])
+
+
+def _in_words(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    return f"ended by {name}"
 
 
 class Process:
     """A process that has an owner, and ends no later than it says."""
 
-    def __init__(self, keeper: Keeper, id: int, command: Command, plumbing: Plumbing) -> None:
+    def __init__(
+        self,
+        keeper: Keeper,
+        id: int,
+        command: Command,
+        plumbing: Plumbing,
+        may_act: Callable[[str], None],
+    ) -> None:
         self.id = id
         self.pid = -1  # until it has started
         self.command = command.name
         self._keeper = keeper
         self._plumbing = plumbing
+        self._may_act = may_act
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[int] = self._loop.create_future()
 
@@ -93,6 +109,8 @@ class Process:
 
     async def communicate(self, data: bytes = b"") -> Completed:
         """Have it read this and the end of its input, wait for it to end; what it wrote."""
+        if not isinstance(data, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
+            raise TypeError(f"a process reads bytes, not a {type(data).__name__}")
         stdin = self.stdin
         if data and (stdin is None or self._plumbing.told):
             raise ValueError(f"{self.command} was not started with stdin='pipe'; it cannot be told")
@@ -110,7 +128,8 @@ class Process:
 
     def send_signal(self, number: int) -> None:
         """Send it a signal, it alone. Nothing is sent once it has ended."""
-        if number not in signal.valid_signals():
+        self._may_act("signal to it")
+        if not isinstance(number, int) or number not in signal.valid_signals():  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
             raise ValueError(f"there is no signal {number!r}")
         if self.code is None:
             self._keeper.signal(self.id, number)
@@ -118,12 +137,14 @@ class Process:
     async def end(self, grace: float = 2.0) -> int:
         """Ask it to end, with all that it started and still holds; then kill them."""
         must_be_grace(grace)
+        self._may_act("ending of it")
         if self.code is None:
             self._keeper.end(self.id, grace)
         return await self.wait()
 
     def resize(self, rows: int, columns: int) -> None:
         """Give its terminal another size."""
+        self._may_act("resizing of it")
         self._plumbing.resize(rows, columns)
 
     # for its warden
@@ -142,7 +163,7 @@ class Process:
             return
         self._ended.set_result(code)
         if stdin := self.stdin:
-            stdin.close()
+            stdin.let_go()
         finish = [stream.finish for stream in (self.stdout, self.stderr) if stream]
         for say in finish:
             if self._plumbing.terminal:

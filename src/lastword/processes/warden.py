@@ -60,7 +60,7 @@ class Warden:
         self._pidfd = -1
         self._pid = -1
         self._stopping = False
-        self._alone = False  # the zygote has gone
+        self._no_zygote = False  # the zygote has gone
         self._hammer: asyncio.TimerHandle | None = None
         self._names: dict[int, tuple[int, str]] = {}  # of what was running when the end began
         self._ended_ones: list[Process] = []  # whose pipes others may still hold
@@ -115,12 +115,14 @@ class Warden:
 
         `may_start` is asked in the step that sends the order.
         """
+        if asyncio.get_running_loop() is not self._loop:
+            raise RuntimeError("a process is started on the event loop that its warden belongs to")
         try:
             plumbing = Plumbing(command, may_act)
         except OSError as error:
             raise SpawnFailed(f"{command.name} could not be started: {error}") from error
         self._next += 1
-        process = Process(self, self._next, command, plumbing)
+        process = Process(self, self._next, command, plumbing, may_act)
         order = {**command.order, "id": process.id, "terminal": plumbing.terminal}
         try:
             may_start(command.name)
@@ -167,11 +169,16 @@ class Warden:
     def stop(self, grace: float) -> asyncio.Future[Ending]:
         """Let nothing start any more, and end everything; done when none is left."""
         must_be_grace(grace)
-        if not self._stopping and not self.over:
+        ends = self._loop.time() + grace + _HAMMER
+        if self._hammer and ends < self._hammer.when() and not self.over:
+            self._hammer.cancel()
+            self._channel.send({"stop": grace})
+            self._hammer = self._loop.call_at(ends, self._strike)
+        elif not self._stopping and not self.over:
             self._stopping = True
             self._names = {id_: (p.pid, p.command) for id_, p in self.processes.items()}
             self._channel.send({"stop": grace})
-            self._hammer = self._loop.call_later(grace + _HAMMER, self._strike)
+            self._hammer = self._loop.call_at(ends, self._strike)
         return self._over
 
     def stop_from_any_thread(self, grace: float) -> None:
@@ -180,7 +187,7 @@ class Warden:
 
     def _strike(self) -> None:
         """The warden does not answer: it is killed. The kernel, or the zygote, does the rest."""
-        self._last_seen = self.living()
+        self._last_seen = self.living()  # afterwards they are somebody else's children
         if self._pidfd >= 0:
             with suppress(OSError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
@@ -191,8 +198,14 @@ class Warden:
         """Who is still there, by the numbers that `ps` shows."""
         if self.over:
             return []
-        if self._pid < 0:  # there is no /proc to look at
+        try:
+            return self._look()
+        except OSError:  # no /proc, or no descriptor left to look at it with
             return [Kin(p.pid, p.command, "", 0, 0) for p in self.processes.values()]
+
+    def _look(self) -> list[Kin]:
+        if self._pid < 0:
+            raise OSError
         proc = Procfs()
         try:
             found = list(proc.descendants(self._pid))
@@ -233,8 +246,10 @@ class Warden:
             self._pidfd = fds[0]
             with suppress(OSError):  # where there is no /proc, nobody can be looked for
                 proc = Procfs()
-                self._pid = proc.number_of(self._pidfd)
-                proc.close()
+                try:
+                    self._pid = proc.number_of(self._pidfd)
+                finally:
+                    proc.close()
 
     def _answer(self, id_: int, answer: int | Exception) -> None:
         started = self._starting.get(id_)
@@ -263,8 +278,12 @@ class Warden:
             self._names = {id_: (p.pid, p.command) for id_, p in self.processes.items()}
         for id_ in list(self._starting):
             self._answer(id_, SpawnFailed("the warden of this run was killed"))
-        if self._alone and not self.over:
+        if self._no_zygote and not self.over:
             self._without_zygote()
+
+    def hang_up(self) -> None:
+        """Leave it to itself: it sees off what it keeps, and leaves."""
+        self._channel.close()
 
     def _gone(self, seen_off: bool) -> None:
         """The zygote's word: nothing of it is left; or the zygote itself has gone."""
@@ -272,7 +291,11 @@ class Warden:
             self._channel.hear_all()  # its own last words may be on their way
             self._finish(None, proven=self.level != "group")
             return
-        self._alone = True
+        if self._zygote.alive:  # it lives, and something is beyond its reach
+            self._channel.hear_all()
+            self._finish(None, proven=False)
+            return
+        self._no_zygote = True
         if not self._channel.open and not self.over:
             self._without_zygote()
 
@@ -289,7 +312,7 @@ class Warden:
             self._hammer.cancel()
         if found is None:  # the warden gave no account, so this is all that is known
             fate = "killed" if proven else "unconfirmed"
-            found = [[pid, id_, "", fate] for id_, (pid, _) in self._names.items()]
+            found = [[pid, id_, "", fate] for id_, (pid, _) in self._names.items() if pid > 0]
         reports = [
             ProcessReport(pid, self._names.get(id_, (0, name))[1], fate)
             for pid, id_, name, fate in found

@@ -24,6 +24,10 @@ _SECONDS_TO_START = 10.0
 _SECONDS_TO_LEAVE = 2.0
 
 
+class NoAnswer(ProcessError):
+    """The zygote started and said nothing: no level can be had with it."""
+
+
 class Zygote:
     """A small process that only forks. Started by exec, so that it has nothing of the host's."""
 
@@ -63,22 +67,21 @@ class Zygote:
             async with asyncio.timeout(_SECONDS_TO_START):
                 await asyncio.shield(self._ready)
         except TimeoutError:
-            raise ProcessError("the zygote could not start: no answer in time") from None
+            raise NoAnswer("the zygote could not start: no answer in time") from None
 
-    def fork(self, order: Message, end: socket.socket, on_gone: Callable[[bool], None]) -> int:
+    def fork(self, order: Message, end: socket.socket, on_gone: Callable[[bool], None]) -> None:
         """Have it fork a warden, to talk over this end; `on_gone` once nothing of it is left."""
         self._wardens += 1
         self._on_gone[self._wardens] = on_gone
         self._channel.send({"warden": self._wardens, **order}, (end.fileno(),))
-        return self._wardens
 
     def _hear(self, message: Message, _: list[int]) -> None:
         match message:
             case {"ready": _}:
                 if not self._ready.done():
                     self._ready.set_result(None)
-            case {"gone": id_}:
-                self._on_gone.pop(id_)(True)
+            case {"gone": id_, "left": left}:
+                self._on_gone.pop(id_)(not left)
             case {"failed": 0, "why": why}:
                 self._fail(str(why))
             case {"failed": id_}:
@@ -100,6 +103,8 @@ class Zygote:
     async def close(self) -> None:
         """Let it leave, and see that it has; what cannot be ended keeps it, but not us."""
         self._channel.close()
+        if not self._ready.done() or self._ready.exception():
+            self._process.kill()  # it never answered, and may not know that it is to leave
         loop = asyncio.get_running_loop()
         until = loop.time() + _SECONDS_TO_LEAVE
         pause = 0.001

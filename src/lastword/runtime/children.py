@@ -37,6 +37,7 @@ class Offspring(Protocol):
     def has_processes(self) -> bool: ...
 
     async def processes_gone(self) -> None: ...
+    def end_processes_now(self) -> None: ...
 
 
 class Child:
@@ -103,6 +104,10 @@ class Child:
     @property
     def has_processes(self) -> bool:
         return not self.kept and self._offspring.has_processes
+
+    def end_processes_now(self) -> None:
+        if not self.kept:
+            self._offspring.end_processes_now()
 
     async def processes_gone(self) -> None:
         if not self.kept:

@@ -30,15 +30,15 @@ from lastword.core.model import Generation, Message, MessageId, Outcome, Reason,
 from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
 from lastword.core.session import SessionMachine
-from lastword.core.transcript import Began, Finished, Said, build
+from lastword.core.transcript import Began, Finished, Said
 from lastword.errors import ImpossibleMove, StaleRun
-from lastword.runtime.checks import must_be_seconds
 from lastword.runtime.children import Child
 from lastword.runtime.feed import Feed, FeedEvent, Kind
 from lastword.runtime.fence import Fence
 from lastword.runtime.going import Going
+from lastword.runtime.history import History
 from lastword.runtime.hold import Hold
-from lastword.runtime.journal import Journal, ask
+from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Ledger
 from lastword.runtime.owned import Owned
 from lastword.runtime.run import Engine, Run, running
@@ -68,6 +68,7 @@ class Driver:
         self.shared = shared
         self.engine = engine
         self.threads = shared.threads
+        self.grace_of = shared.grace_of
         self.ancestors = ancestors
         self.lock = parent.hold.lock if parent else threading.Lock()
         self.loop = asyncio.get_running_loop()
@@ -75,7 +76,8 @@ class Driver:
         self.machine = SessionMachine(shared.settings)
         self.feed = Feed(id, self.loop, keep=shared.feed_limit)
         above = ancestors[-1] if ancestors else None
-        self.journal = Journal(id, shared.store, self.machine, self._refuse, above)
+        self.journal = Journal(id, shared.store, self.machine, self._refuse, self._lost, above)
+        self.history = History(id, shared.store, self.journal, shared.partial)
         self.duties = Tasks()  # what has to be done to the end: storing, committing
         self.settling = Tasks()
         self.tickets: dict[MessageId, list[Ticket]] = {}
@@ -181,6 +183,12 @@ class Driver:
         for ticket in self.tickets.pop(message, []):
             ticket.tell_outcome(Outcome.REFUSED)
 
+    def _lost(self) -> None:
+        """Another process has the session: whatever is going here may do nothing more."""
+        log.error("lost session=%s to another process", self.id)
+        if self.machine.busy or self.machine.waiting:
+            self.tell(StopAsked(Reason.SHUTDOWN))
+
     def _wake_at(self, at: float) -> None:
         def wake() -> None:
             del self._timers[timer]
@@ -220,9 +228,7 @@ class Driver:
 
     async def _drive(self, going: Going) -> None:
         running.set(going)
-        await self.journal.committed()
-        history = build(await ask(self.shared.store.entries(self.id)), self.shared.partial)
-        run = Run(self, going, history)
+        run = Run(self, going, await self.history.shown())
         if not going.hold.current:
             return
         answer = self.engine(run)
@@ -249,6 +255,7 @@ class Driver:
             log.debug("run failed session=%s run=%s", self.id, run, exc_info=cause)
         self.tell(Ended(run, Outcome.FAILED if going.error else Outcome.COMPLETED))
         del self._going[run]
+        going.processes.end()
         going.main = None  # its traceback holds all of this; let it go without the collector
         self._retire(going)
 
@@ -297,16 +304,6 @@ class Driver:
         return any(g.hold.typing for g in self._going.values() if g is not going)
 
     # what a run asks for
-
-    def grace_of(self, asked: float | None) -> float:
-        """How long a process is asked before it is killed."""
-        if asked is None:
-            return self.shared.grace
-        must_be_seconds(asked, "grace", zero=True)
-        if asked >= self.shared.deadline:
-            limit = f"the deadline of a stop ({self.shared.deadline} s)"
-            raise ValueError(f"grace must be shorter than {limit}; it is {asked} s")
-        return asked
 
     def take_steering(self, going: Going) -> tuple[Message, ...]:
         going.hold.must_hold("taking of what was sent to steer it")
@@ -364,12 +361,11 @@ class Driver:
 
     # what is still dying
 
-    def end_processes_now(self) -> None:
+    def end_processes_now(self, *, all_of_them: bool = False) -> None:
         """Those of stopped runs, although the loop may be stalled. Any thread may ask."""
-        runs = self.machine.dying
         for run, going in tuple(self._going.items()):
-            if run in runs:
-                going.processes.end_from_any_thread()
+            if all_of_them or run in self.machine.dying:
+                going.end_processes_now()
 
     async def gone(self) -> None:
         while left := [settlement.done for settlement in self.settlements]:

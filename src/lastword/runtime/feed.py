@@ -23,11 +23,13 @@ Kind: TypeAlias = Literal[
     "accepted",
     "started",
     "text",
+    "thinking",
     "typing",
     "progress",
     "call",
     "process",
     "ended",
+    "recovered",
     "stopped",
     "settled",
 ]

@@ -92,6 +92,12 @@ class Going:
         """Whether one may be left, of its own or of its children."""
         return self.processes.any or any(child.has_processes for child in self.children)
 
+    def end_processes_now(self) -> None:
+        """Its own and its children's, although the event loop may be stalled."""
+        self.processes.end_from_any_thread()
+        for child in tuple(self.children):
+            child.end_processes_now()
+
     async def processes_gone(self) -> None:
         """Return when none is left."""
         await self.processes.gone()

@@ -3,29 +3,63 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 
-from lastword.core.events import Accepted, Stored
-from lastword.core.model import Attachment, Message, MessageId, Origin, Outcome, Policy, RunId
+from lastword.core.events import Accepted, Found, Stored
+from lastword.core.model import (
+    Attachment,
+    Generation,
+    Message,
+    MessageId,
+    Origin,
+    Outcome,
+    Policy,
+    RunId,
+)
 from lastword.core.orders import Refuse
+from lastword.core.recovery import Recovery, recover
 from lastword.errors import Busy, QueueFull, StoreError, Undurable
 from lastword.runtime.checks import must_be_text
 from lastword.runtime.driver import Driver
 from lastword.runtime.journal import ask
 from lastword.runtime.step import Step
 from lastword.runtime.ticket import Ticket
+from lastword.stores.contract import StoredSession, Write
 
+log_ = logging.getLogger("lastword")
 _OURS = re.compile(r"m\d+")  # what a message is called if its sender does not say
 
 
 async def load(driver: Driver) -> None:
     """Learn from the store where the session stands."""
     stored = await ask(driver.shared.store.load(driver.id))
-    if stored:
-        with driver.lock:  # and never backwards
-            known_so_far = driver.machine.generation
-            driver.machine.generation = max(known_so_far, stored.generation)
-            driver.journal.serial = max(driver.journal.serial, stored.serial)
+    if stored is None:
+        return
+    found = await _recovered(driver, stored) if stored.unfinished else None
+    with driver.lock:  # and never backwards
+        known_so_far = driver.machine.generation
+        driver.machine.generation = max(known_so_far, stored.generation)
+        driver.journal.serial = max(driver.journal.serial, stored.serial)
+    if found:
+        for turn in found.waiting:
+            for message in turn.messages:
+                driver.tickets[message.id] = [Ticket(message, turn.run)]
+        driver.publish("recovered", text=str(found), data=found)
+        held = found.stopped or (bool(found.waiting) and driver.shared.on_restart == "wait")
+        driver.tell(Found(found.waiting, held))
+
+
+async def _recovered(driver: Driver, stored: StoredSession) -> Recovery:
+    """Settle what an earlier process left, in one transaction, before anything else is done."""
+    log = await ask(driver.shared.store.entries(driver.id))
+    found, settled = recover(log, child=bool(driver.ancestors))
+    generation = Generation(stored.generation + 1)
+    write = Write(driver.id, generation, stored.serial, settled)
+    await ask(driver.shared.store.commit(write))
+    lost, waiting = len(found.lost), len(found.waiting)
+    log_.warning("recovered session=%s lost=%d waiting=%d", driver.id, lost, waiting)
+    return found
 
 
 def check_id(id: str | None) -> MessageId | None:

@@ -16,11 +16,12 @@ from typing import TypeVar
 from lastword.core.model import MessageId, SessionId
 from lastword.core.session import SessionMachine
 from lastword.core.transcript import Entry, Finished, Said
-from lastword.errors import StoreError
+from lastword.errors import OwnedElsewhere, StoreError
 from lastword.runtime.tasks import Tasks
 from lastword.stores.contract import Store, Write
 
 T = TypeVar("T")
+_SOON = 0.25  # seconds that what was said may take to be stored
 
 
 async def ask(store: Awaitable[T]) -> T:
@@ -47,11 +48,13 @@ class Journal:
         store: Store,
         machine: SessionMachine,
         refuse: Callable[[MessageId], None],
+        lost: Callable[[], None],
         parent: SessionId | None = None,
     ) -> None:
         self.serial = 0
         self._machine = machine
         self._refuse = refuse  # called in the step in which a message was not stored
+        self._lost = lost  # called when the session turns out to be another process's by now
         self._parent = parent
         self._session = session
         self._store = store
@@ -63,11 +66,23 @@ class Journal:
         self._under_way: asyncio.Task[None] | None = None
         self._closed = False
         self._given_up = False
+        self._soon: asyncio.TimerHandle | None = None
 
     def add(self, *entries: Entry) -> None:
         """To be committed next."""
         if not self._closed:
             self._pending += entries
+
+    def take_soon(self, take: Callable[[], list[Entry]]) -> None:
+        """Take what will have been said by then, in a moment: a token costs no commit."""
+        if self._soon is None and not self._closed:
+
+            def now() -> None:
+                self._soon = None
+                self.add(*take())
+                self.commit()
+
+            self._soon = asyncio.get_running_loop().call_later(_SOON, now)
 
     def add_message(self, said: Said) -> None:
         """To be committed next, or not at all: its sender waits for that one commit."""
@@ -105,10 +120,12 @@ class Journal:
             write = Write(self._session, generation, self.serial, tuple(entries), self._parent)
             try:
                 await ask(self._store.commit(write))
-            except BaseException:
+            except BaseException as error:
                 self._pending = _without(fresh, entries + self._pending)
                 for message in sorted(fresh):
                     self._refuse(message)
+                if isinstance(error, OwnedElsewhere):
+                    self._lost()
                 raise
             finally:
                 self._under_way = None
@@ -131,6 +148,8 @@ class Journal:
         """Take nothing more: the session is no longer this one's to write."""
         self._closed = True
         self._pending = []
+        if self._soon:
+            self._soon.cancel()
 
 
 def _done() -> asyncio.Future[None]:

@@ -15,8 +15,9 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from lastword.core.model import CallId, Status
 from lastword.core.receipt import ToolReport
-from lastword.core.transcript import Called, Entry, Result
+from lastword.core.transcript import Called, Entry, Nature, Result
 from lastword.errors import ImpossibleMove
+from lastword.processes.isolated import prepared
 from lastword.runtime.fence import call, is_async, name_of
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.journal import Journal
@@ -34,7 +35,7 @@ class Call(Generic[R]):
 
     __slots__ = (
         *("_args", "_kwargs", "_ledger"),
-        *("effect", "id", "isolated", "made", "name", "status", "tool"),
+        *("effect", "id", "isolated", "made", "name", "nature", "status", "tool"),
     )
 
     def __init__(
@@ -46,12 +47,14 @@ class Call(Generic[R]):
         kwargs: dict[str, Any],
         *,
         isolated: bool,
+        nature: Nature,
     ) -> None:
         self.id = ledger.new_id()
         self.name = name
         self.status = Status.INTENDED
         self.made = False
         self.isolated = isolated  # in a process of its own, which a stop kills
+        self.nature: Nature = nature
         self.effect = Effect("tool", self.name)
         self.tool = tool
         self._ledger = ledger
@@ -73,10 +76,12 @@ class Call(Generic[R]):
 
     def begin(self) -> object:
         """The tool's first line, if the run may still act; the check is in the same step."""
+        if not self.isolated:
+            self._ledger.check_in(self)
+            return self.tool(*self._args, **self._kwargs)
+        work = prepared(self.tool, self._args, self._kwargs, self.name)  # or it never began
         self._ledger.check_in(self)
-        if self.isolated:
-            return self._ledger.processes.call(self.tool, self._args, self._kwargs, self.name)
-        return self.tool(*self._args, **self._kwargs)
+        return self._ledger.processes.call(work)
 
     async def __call__(self) -> R:
         """Make the call. Raises `Superseded`, without making it, once the run lost its session."""
@@ -114,13 +119,16 @@ class Ledger:
         name: str = "",
         *,
         isolated: bool = False,
+        nature: Nature = "",
     ) -> Call[Any]:
         """Write down that a tool is to be called."""
         called_as = name or name_of(tool)
-        intended: Call[Any] = Call(self, called_as, tool, args, kwargs, isolated=isolated)
+        intended: Call[Any] = Call(
+            self, called_as, tool, args, kwargs, isolated=isolated, nature=nature
+        )
         if self._hold.current:
             self._calls.append(intended)
-            called = Called(self._hold.run, intended.id, intended.name, intended.arguments)
+            called = Called(self._hold.run, intended.id, intended.name, intended.arguments, nature)
             self._journal.add(*self._hold.take_shown(), called)
         else:
             intended.status = Status.NOT_STARTED
@@ -157,7 +165,7 @@ class Ledger:
             await self.processes.clear()
             await self._journal.committed()
         except Exception as error:
-            self._close(made, Status.NOT_STARTED, repr(error))
+            self._close(made, Status.NOT_STARTED, repr(error), error=True)
             raise
         result = await self._run(made)
         self._hold.must_hold(f"use of the result of {made.name}")
@@ -181,18 +189,21 @@ class Ledger:
             raise
         except Exception as error:
             called = made.effect.begun  # a tool that raised was called
-            self._close(made, Status.COMPLETED if called else Status.NOT_STARTED, repr(error))
+            status = Status.COMPLETED if called else Status.NOT_STARTED
+            self._close(made, status, repr(error), error=True)
             raise
         self._close(made, Status.COMPLETED, _render(result))
         return result
 
-    def _close(self, made: Call[Any], status: Status, content: str = "") -> None:
+    def _close(
+        self, made: Call[Any], status: Status, content: str = "", *, error: bool = False
+    ) -> None:
         if made.status is not Status.INTENDED or not self._hold.current:
             return  # settled, or about to be: the stop has the last word on what is known
         made.status = status
         self._hold.publish("call", made.name, made.report)
         self._journal.add(*self._hold.take_shown())
-        self._journal.add(Result(self._hold.run, made.id, status, content))
+        self._journal.add(Result(self._hold.run, made.id, status, content, error))
 
 
 def _render(value: object) -> str:

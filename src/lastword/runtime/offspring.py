@@ -56,6 +56,9 @@ class Descendant:
     def has_processes(self) -> bool:
         return any(going.has_processes for s in self._driver.settlements for going in s.goings)
 
+    def end_processes_now(self) -> None:
+        self._driver.end_processes_now(all_of_them=True)
+
     async def processes_gone(self) -> None:
         for settlement in tuple(self._driver.settlements):
             for going in settlement.goings:

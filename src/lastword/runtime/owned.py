@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from lastword.core.model import RunId
 from lastword.core.receipt import ProcessReport, Unconfirmed
 from lastword.processes import Process, Processes, Warden
 from lastword.processes.command import Command
-from lastword.processes.isolated import call
+from lastword.processes.isolated import make
 from lastword.runtime.hold import Effect, Hold
 
 _STATES = {"R": "running", "S": "sleeping", "D": "cannot be interrupted", "T": "stopped"}
@@ -39,7 +41,13 @@ class Kept:
     @property
     def output(self) -> str:
         """What it has written so far, the middle cut if it is long. It enters no turn by itself."""
-        return self._process.stdout.for_the_owner()
+        streams = (self._process.stdout, self._process.stderr)
+        return "".join(stream.for_the_owner() for stream in streams if stream)
+
+    @property
+    def code(self) -> int | None:
+        """How it ended, if it has; what it started may still be there."""
+        return self._process.code
 
     @property
     def alive(self) -> bool:
@@ -52,7 +60,25 @@ class Kept:
 
     @property
     def report(self) -> ProcessReport:
-        return ProcessReport(self.pid, self.command, "kept")
+        return self.fate_if_ended if self._warden.over else replace(self.fate_if_ended, fate="kept")
+
+    @property
+    def fate_if_ended(self) -> ProcessReport:
+        """What became of it, if it was to end."""
+        ending = self._warden.ending
+        if ending is None or not ending.proven:
+            return ProcessReport(self.pid, self.command, "unconfirmed")
+        here = [report for report in ending.processes if report.pid == self.pid]
+        return here[0] if here else ProcessReport(self.pid, self.command, "ended")
+
+    @property
+    def unconfirmed(self) -> list[Unconfirmed]:
+        """It, if nobody can tell any more what became of it."""
+        ending = self._warden.ending
+        if ending is None or ending.proven:
+            return []
+        name = f"{self.pid} {self.command}, which may live on: nobody is left who could end it"
+        return [Unconfirmed("process", name)]
 
 
 class Owned:
@@ -70,6 +96,7 @@ class Owned:
         self._kept = kept
         self._clear = clear
         self._wardens: list[Warden] = []
+        self._shared: Warden | None = None  # the one that all but kept processes are started in
         self._opening = asyncio.Lock()
         self._grace = 0.0  # the longest that any of them was given
         self._ended = False
@@ -85,33 +112,26 @@ class Owned:
         if not keep:
             warden = await self._warden(grace)
             return await self._start(warden, command)
-        warden = await self._processes.warden()
+        warden = await self._new_warden()  # the run's, until it is known to have started
+        warden.alone = True
         try:
             process = await self._start(warden, command)
+            self._hold.must_hold(f"keeping of {command.name}")
         except BaseException:
             warden.stop(0)
             raise
-        warden.alone = True
+        self._wardens.remove(warden)
         if not warden.over:
             kept = Kept(self._hold.run, process, warden, grace)
             self._kept.append(kept)
-            warden.when_over(lambda: self._kept.remove(kept))
+            warden.when_over(partial(_forget, self._kept, kept, warden))
         return process
 
-    async def call(
-        self, tool: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], name: str
-    ) -> Any:  # noqa: ANN401 - whatever the tool gives
-        """Call a function in a process of its own."""
+    async def call(self, work: Command) -> Any:  # noqa: ANN401 - whatever the tool gives
+        """Make a prepared call of a function, in a process of its own."""
         warden = await self._warden(0.0)
-        return await call(
-            warden,
-            tool,
-            args,
-            kwargs,
-            name=name,
-            may_start=self._begin,
-            may_act=self._hold.must_hold,
-        )
+        may_act = self._hold.must_hold
+        return await make(warden, work, may_start=self._begin, may_act=may_act)
 
     async def _may_begin(self, what: str) -> None:
         if not self._hold.current:
@@ -134,12 +154,19 @@ class Owned:
     async def _warden(self, grace: float) -> Warden:
         self._grace = max(self._grace, grace)
         async with self._opening:
-            if not self._wardens or not self._wardens[-1].open:
-                warden = await self._processes.warden()
-                self._wardens.append(warden)
-                if self._ended:  # a stop came meanwhile, and has found nothing to end
-                    warden.stop(0)
-            return self._wardens[-1]
+            if self._shared is None or not self._shared.open:
+                self._shared = await self._new_warden()
+            return self._shared
+
+    async def _new_warden(self) -> Warden:
+        if self._ended:
+            self._hold.must_hold("start of a process")
+        warden = await self._processes.warden()
+        if self._ended:  # a stop came meanwhile, and has found nothing to end; nor is there now
+            warden.stop(0)
+            self._hold.must_hold("start of a process")
+        self._wardens.append(warden)
+        return warden
 
     # for whoever ends the run
 
@@ -181,10 +208,21 @@ class Owned:
         left: list[str] = []
         for warden in self._wardens:
             if ending := warden.ending:
-                left += [p.command for p in ending.processes if p.fate == "unconfirmed"]
+                left += [
+                    f"{p.pid} {p.command}, which may live on: nobody is left who could end it"
+                    for p in ending.processes
+                    if p.fate == "unconfirmed"
+                ]
                 if not ending.proven and not ending.processes:
                     left.append("whatever it had started: the warden and the zygote were killed")
             else:
-                states = ((k, _STATES.get(k.state, k.state)) for k in warden.living())
+                states = [(k, _STATES.get(k.state, k.state)) for k in warden.living()]
                 left += [f"{kin.pid} {kin.name} ({state})" for kin, state in states]
+                left += [] if states else ["whatever is left: nobody has said yet that none is"]
         return [Unconfirmed("process", name) for name in left]
+
+
+def _forget(kept: list[Kept], one: Kept, warden: Warden) -> None:
+    """It has ended, and is listed no longer; unless nobody can tell."""
+    if warden.ending and warden.ending.proven and one in kept:
+        kept.remove(one)

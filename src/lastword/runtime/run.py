@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 from lastword.core.model import Generation, Message, RunId, SessionId, Token
-from lastword.core.transcript import Shown
+from lastword.core.transcript import Native, Shown, Thinking
 from lastword.processes import Completed, Limits, Process, command
 from lastword.processes.command import OUTPUT_LIMIT, Stdin
 from lastword.runtime.checks import (
@@ -24,6 +24,7 @@ from lastword.runtime.children import Child
 from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.fence import Fence, is_async
 from lastword.runtime.going import Going
+from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Call
 from lastword.runtime.threads import DaemonThreads
 
@@ -40,6 +41,8 @@ class Host(Protocol):
 
     id: SessionId
     threads: DaemonThreads
+
+    journal: Journal
 
     def grace_of(self, asked: float | None) -> float: ...
     def take_steering(self, going: Going) -> tuple[Message, ...]: ...
@@ -103,6 +106,19 @@ class Run:
         must_be_text(text, "what a run says")
         return self._tell("text", text)  # not awaited here: a token costs one coroutine, not two
 
+    def think(self, text: str, *, native: Native | None = None) -> Coroutine[Any, Any, None]:
+        """Say what the model thought: beside the answer, and kept for the model.
+
+        `native` is what its provider wants back word for word; without, it is not shown again.
+        """
+        must_be_text(text, "what a run thinks")
+        return self._think(text, native)
+
+    async def _think(self, text: str, native: Native | None) -> None:
+        if self._hold.current:
+            self._host.journal.add(*self._hold.take_shown(), Thinking(self.id, text, native))
+        await self._tell("thinking", text)
+
     def progress(self, text: str) -> Coroutine[Any, Any, None]:
         """Say what is being done, beside the answer."""
         must_be_text(text, "what a run says")
@@ -135,6 +151,8 @@ class Run:
             await self._tell("typing", "", data=True)
 
     async def _tell(self, kind: Kind, text: str, data: object = None) -> None:
+        if kind == "text":
+            self._host.journal.take_soon(self._hold.take_shown)
         if self._sink is not None:
             await self._sink.send(event=(kind, text, data))
             return
@@ -191,30 +209,65 @@ class Run:
 
     @overload
     def gate(
-        self, tool: Callable[P, Awaitable[R]], *, name: str = ""
+        self,
+        tool: Callable[P, Awaitable[R]],
+        *,
+        name: str = "",
+        nature: Literal["", "idempotent", "read_only"] = "",
     ) -> Callable[P, Coroutine[Any, Any, R]]: ...
     @overload
     def gate(
-        self, tool: Callable[P, R], *, name: str = "", isolated: bool = False
+        self,
+        tool: Callable[P, R],
+        *,
+        name: str = "",
+        isolated: bool = False,
+        nature: Literal["", "idempotent", "read_only"] = "",
     ) -> Callable[P, Coroutine[Any, Any, R]]: ...
     def gate(
-        self, tool: Callable[..., Any], *, name: str = "", isolated: bool = False
+        self,
+        tool: Callable[..., Any],
+        *,
+        name: str = "",
+        isolated: bool = False,
+        nature: Literal["", "idempotent", "read_only"] = "",
     ) -> Callable[..., Coroutine[Any, Any, Any]]:
         """Wrap a tool so that it is not called once the run has lost its session.
 
         `name` is what it is called in receipts, and to the model; its own name if not given.
         `isolated` calls it in a process of its own, which a stop kills: for tools that are not
-        async and cannot be asked to end. It then has to be a function of a module's.
+        async and cannot be asked to end. It then has to be a function of a module's. `nature`
+        tells the model, if a call may have executed, that it can be made again all the same.
         """
         must_be_callable(tool, "a tool")
+        must_be_one_of(nature, ("", "idempotent", "read_only"), "nature")
         if isolated and is_async(tool):
             raise TypeError(f"{tool!r} is async: a stop cancels it, so it need not be isolated")
 
         async def gated(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the overloads say
             ledger = self._going.ledger
-            return await ledger.intend(tool, args, kwargs, name, isolated=isolated)()
+            call = ledger.intend(tool, args, kwargs, name, isolated=isolated, nature=nature)
+            return await call()
 
         return gated
+
+    def outbox(
+        self, sink: Callable[P, Awaitable[R] | R], *, name: str = ""
+    ) -> Callable[P, Coroutine[Any, Any, R]]:
+        """Wrap a sink that leaves the machine: nothing is sent that was not written down first.
+
+        What is posted leaves one at a time, in order. A stop leaves what has not begun unsent, in
+        the same transaction; what may have been sent when a process died is never sent again.
+        """
+        must_be_callable(sink, "a sink")
+        turn = asyncio.Lock()
+
+        async def post(*args: P.args, **kwargs: P.kwargs) -> R:
+            call = self._going.ledger.intend(sink, args, kwargs, name, nature="post")
+            async with turn:
+                return await call()
+
+        return post
 
     # what is started
 

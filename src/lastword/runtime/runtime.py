@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
 from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
-from typing import Literal, Self, get_args
+from typing import Literal, Self, TypeAlias, get_args
 
 from lastword.core.model import Outcome, Policy, QueueOnStop, Reason, SessionId, Settings
-from lastword.core.receipt import Receipt
+from lastword.core.receipt import Receipt, Unconfirmed
 from lastword.core.transcript import Partial
 from lastword.errors import LastwordError, RuntimeClosed, StoreError, UnknownSession
 from lastword.processes import Level, Processes
+from lastword.processes.inside.worker import LOADING
 from lastword.runtime import intake
 from lastword.runtime.checks import (
     must_be_callable,
@@ -30,6 +33,7 @@ from lastword.runtime.going import Going
 from lastword.runtime.journal import ask
 from lastword.runtime.ledger import BeforeTool
 from lastword.runtime.offspring import Descendant
+from lastword.runtime.owned import Kept
 from lastword.runtime.run import Engine, Sink, running
 from lastword.runtime.session import Session
 from lastword.runtime.shared import Shared
@@ -40,6 +44,7 @@ from lastword.stores.contract import Store
 from lastword.stores.opening import open_store
 
 log = logging.getLogger("lastword")
+OnRestart: TypeAlias = Literal["wait", "run"]
 _A_CHILDS = re.compile(r".+#\d+/\d+", re.DOTALL)  # what child runs' sessions are called
 
 
@@ -58,6 +63,7 @@ class Runtime:
         stoppers: Collection[str] | None = None,
         partial: Partial = "shown",
         before_tool: BeforeTool | None = None,
+        on_restart: OnRestart = "wait",
         grace: float | None = None,
         deadline: float | None = None,
         level: Level | Literal["auto"] = "auto",
@@ -73,9 +79,13 @@ class Runtime:
         ):
             if thing is not None:
                 must_be_callable(thing, what)
-        must_be_one_of(on_message, get_args(Policy), "on_message")
-        must_be_one_of(queue_on_stop, get_args(QueueOnStop), "queue_on_stop")
-        must_be_one_of(partial, get_args(Partial), "partial")
+        for value, allowed, what in (
+            (on_message, Policy, "on_message"),
+            (queue_on_stop, QueueOnStop, "queue_on_stop"),
+            (on_restart, OnRestart, "on_restart"),
+            (partial, Partial, "partial"),
+        ):
+            must_be_one_of(value, get_args(allowed), what)
         must_be_count(queue_limit, "queue_limit", least=1)
         must_be_count(feed_limit, "feed_limit", least=1)
         self._grace, self._deadline = _times(grace, deadline)
@@ -85,9 +95,11 @@ class Runtime:
         self._engine = engine
         self._sink = sink
         self._store = _store(store)
-        allowed = _stoppers(stoppers)
-        self._settings = Settings(on_message, queue_on_stop, queue_limit, stoppers=allowed)
+        self._settings = Settings(
+            on_message, queue_on_stop, queue_limit, stoppers=_stoppers(stoppers)
+        )
         self._partial: Partial = partial
+        self._on_restart: OnRestart = on_restart
         self._before_tool = before_tool
         self._stall_after = stall_after
         self._feed_limit = feed_limit
@@ -107,7 +119,13 @@ class Runtime:
     async def __aenter__(self) -> Self:
         if self._shared or self._closed:
             raise RuntimeClosed("a runtime is opened once; make another one")
+        if LOADING in os.environ:
+            raise RuntimeError(
+                "this script is being loaded to find an isolated tool in it, and would start all "
+                "over; put what starts it under `if __name__ == '__main__':`"
+            )
         loop = asyncio.get_running_loop()
+        self._processes.belong_here()
         stall = self._stall_after
         self._shared = Shared(
             engine=self._engine,
@@ -122,11 +140,27 @@ class Runtime:
             before_tool=self._before_tool,
             start_child=self._start_child,
             partial=self._partial,
+            on_restart=self._on_restart,
             grace=self._grace,
             deadline=self._deadline,
             feed_limit=self._feed_limit,
         )
+        try:
+            await ask(self._store.open())
+            await self._recover()
+        except BaseException:
+            await self.close()
+            raise
         return self
+
+    async def _recover(self) -> None:
+        """Settle what a process that died here left behind."""
+        for id_ in await ask(self._store.unfinished()):
+            if not _A_CHILDS.fullmatch(id_):
+                await self._conversation(id_).loaded()
+                continue
+            above = SessionId(id_.rpartition("#")[0])  # a child's run went with its parent's
+            await intake.load(Driver(id_, self._open(), self._engine, ancestors=(above,)))
 
     async def __aexit__(
         self,
@@ -140,15 +174,17 @@ class Runtime:
         """The session of that name; it begins with its first message."""
         if not isinstance(id, str) or not id:  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             raise ValueError(f"a session's id must be a str that is not empty; it is {id!r}")
-        key = SessionId(id)
-        if key in self._sessions:
-            return Session(self._sessions[key])
-        conversation = Conversation(Driver(key, self._open(), self._engine), self._open)
+        return Session(self._conversation(SessionId(id)))
+
+    def _conversation(self, id: SessionId) -> Conversation:
+        if id in self._sessions:
+            return self._sessions[id]
+        conversation = Conversation(Driver(id, self._open(), self._engine), self._open)
         if _A_CHILDS.fullmatch(id):
             conversation.closed = True  # it has ended; its log can be read, and no more
         else:
-            self._sessions[key] = conversation
-        return Session(conversation)
+            self._sessions[id] = conversation
+        return conversation
 
     async def stop_all(self) -> dict[str, Receipt]:
         """Stop every session at once; the receipts of those in which something was going."""
@@ -193,8 +229,9 @@ class Runtime:
             for one in family:
                 one.closed = True
             answers = [one.fence(Reason.SHUTDOWN)() for one in family]
-            receipt, *_ = [await answer for answer in answers]
-            await asyncio.gather(*(kept.end() for kept in session.driver.kept))
+            receipts = [await answer for answer in answers]
+            kept = tuple(session.driver.kept)
+            await self._end_kept(kept)
             await session.driver.journal.committed()
             await ask(self._store.delete(session.id))
         except BaseException:
@@ -205,7 +242,12 @@ class Runtime:
             one.driver.close()
             self._sessions.pop(one.id, None)
         self._open().kept.pop(session.id, None)
-        return receipt
+        return _of_all(receipts, kept)
+
+    async def _end_kept(self, kept: tuple[Kept, ...]) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._deadline):
+                await asyncio.gather(*(one.end() for one in kept))
 
     async def close(self) -> None:
         """Stop everything, in bounded time, and let go of the store. Closing twice is fine."""
@@ -307,6 +349,21 @@ def _times(grace: float | None, deadline: float | None) -> tuple[float, float]:
     if grace >= deadline:
         raise ValueError(f"grace ({grace} s) must be shorter than deadline ({deadline} s)")
     return grace, deadline
+
+
+def _of_all(receipts: list[Receipt], kept: tuple[Kept, ...]) -> Receipt:
+    """One receipt for a session that was deleted and those below it: nothing was kept."""
+    processes = {p.pid: p for receipt in receipts for p in receipt.processes}
+    processes |= {one.pid: one.fate_if_ended for one in kept}
+    left = [one for receipt in receipts for one in receipt.unconfirmed]
+    left += [
+        Unconfirmed("process", f"{p.pid} {p.command}")
+        for p in processes.values()
+        if p.fate == "unconfirmed"
+    ]
+    return replace(
+        receipts[0], unconfirmed=tuple(dict.fromkeys(left)), processes=tuple(processes.values())
+    )
 
 
 def _store(store: Store | str) -> Store:

@@ -22,7 +22,7 @@ from lastword.core.model import (
     SessionId,
 )
 from lastword.core.receipt import Receipt
-from lastword.core.transcript import Entry, Shown, build
+from lastword.core.transcript import Entry, Shown
 from lastword.errors import StoreError, Undurable
 from lastword.runtime import intake
 from lastword.runtime.checks import (
@@ -221,7 +221,7 @@ class Session:
 
     async def history(self) -> tuple[Shown, ...]:
         """What a model would be shown of it."""
-        return build(await self.log(), self._driver.shared.partial)
+        return await self._driver.history.shown()
 
 
 def _run(run: str | None) -> RunId | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from lastword.core.model import SessionId, Settings
 from lastword.core.transcript import Partial
 from lastword.processes import Processes
+from lastword.runtime.checks import must_be_seconds
 from lastword.runtime.children import Child
 from lastword.runtime.clock import Clock
 from lastword.runtime.going import Going
@@ -38,6 +39,17 @@ class Shared:
     before_tool: BeforeTool | None
     start_child: StartChild
     partial: Partial
+    on_restart: Literal["wait", "run"]  # what was accepted and had not begun when a process died
     grace: float  # seconds between asking a process and killing it, unless it has its own
     deadline: float  # seconds a stop may take to answer
     feed_limit: int  # events a session's feed holds for late watchers
+
+    def grace_of(self, asked: float | None) -> float:
+        """How long a process is asked before it is killed."""
+        if asked is None:
+            return self.grace
+        must_be_seconds(asked, "grace", zero=True)
+        if asked >= self.deadline:
+            limit = f"the deadline of a stop ({self.deadline} s)"
+            raise ValueError(f"grace must be shorter than {limit}; it is {asked} s")
+        return asked

@@ -186,7 +186,7 @@ class Settlement:
 
     def receipt(self) -> Receipt:
         """What can be said at this moment."""
-        left = tuple(self.unconfirmed)
+        left = (*self.unconfirmed, *(u for kept in self._session.kept for u in kept.unconfirmed))
         dying = {one.name for one in left if one.kind == "child"}
         children = (
             replace(c, fate="unconfirmed" if c.session in dying else "ended")

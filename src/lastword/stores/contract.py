@@ -31,6 +31,7 @@ class StoredSession:
 
     generation: Generation
     serial: int
+    unfinished: bool = False  # a message of it has no outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +45,33 @@ class StoredMessage:
 
 @runtime_checkable
 class Store(Protocol):
-    """What survives the process. Every method may raise `StoreError`."""
+    """What survives the process. Every method may raise `StoreError`.
+
+    A session is owned by one opened store at a time: by the one that first loads or writes it.
+    Whoever is found dead, or has not been heard of for long, loses its sessions to whoever loads
+    them next, and can write nothing to them from then on.
+    """
+
+    async def open(self) -> None:
+        """Be ready, or say what is wrong with the place. Called once, before anything else."""
+        ...
 
     async def load(self, session: SessionId) -> StoredSession | None:
-        """Where the session stands, also if it was deleted; None if it never was."""
+        """Own the session, from here on; where it stands, also if it was deleted; None if it
+        never was. Owned by another that lives: `OwnedElsewhere`."""
         ...
 
     async def commit(self, write: Write) -> None:
-        """Make it durable, all or nothing. An older generation: `StaleWrite`."""
+        """Make it durable, all or nothing. An older generation: `StaleWrite`; not ours any more:
+        `OwnedElsewhere`."""
         ...
 
-    async def entries(self, session: SessionId) -> tuple[Entry, ...]:
-        """The session's log, in order."""
+    async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
+        """The session's log, in order, less the first so many. Anybody may read."""
+        ...
+
+    async def unfinished(self) -> tuple[SessionId, ...]:
+        """The sessions with a message that has no outcome, and that no other living store owns."""
         ...
 
     async def message(self, session: SessionId, id: MessageId) -> StoredMessage | None:

@@ -18,6 +18,10 @@ class _Row:
     said: dict[MessageId, Said] = field(default_factory=dict[MessageId, Said])
     outcomes: dict[MessageId, Outcome] = field(default_factory=dict[MessageId, Outcome])
 
+    @property
+    def unfinished(self) -> bool:
+        return bool(self.said.keys() - self.outcomes.keys())
+
 
 class MemoryStore:
     """Everything in dictionaries."""
@@ -26,9 +30,12 @@ class MemoryStore:
         self._rows: dict[SessionId, _Row] = {}
         self._below: dict[SessionId, set[SessionId]] = {}
 
+    async def open(self) -> None:
+        return
+
     async def load(self, session: SessionId) -> StoredSession | None:
         row = self._rows.get(session)
-        return StoredSession(row.generation, row.serial) if row else None
+        return StoredSession(row.generation, row.serial, row.unfinished) if row else None
 
     async def commit(self, write: Write) -> None:
         row = self._rows.setdefault(write.session, _Row(Generation(0), 0))
@@ -44,9 +51,13 @@ class MemoryStore:
             elif isinstance(entry, Finished):
                 row.outcomes |= dict.fromkeys(entry.messages, entry.outcome)
 
-    async def entries(self, session: SessionId) -> tuple[Entry, ...]:
+    async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
         row = self._rows.get(session)
-        return tuple(row.entries) if row else ()
+        return tuple(row.entries[after:]) if row else ()
+
+    async def unfinished(self) -> tuple[SessionId, ...]:
+        rows = self._rows.items()
+        return tuple(session for session, row in rows if row.unfinished)
 
     async def message(self, session: SessionId, id: MessageId) -> StoredMessage | None:
         row = self._rows.get(session)

@@ -5,10 +5,37 @@ from __future__ import annotations
 from lastword.errors import StoreError
 from lastword.stores.contract import Store
 from lastword.stores.memory import MemoryStore
+from lastword.stores.sqlite import SqliteStore
 
 
 def open_store(url: str) -> Store:
-    """The store at an address. `memory:` is the only kind there is so far."""
-    if url == "memory:":
-        return MemoryStore()
-    raise StoreError(f"no store can be opened at {url!r}; the only address known is 'memory:'")
+    """The store at an address, yet to be opened: `memory:`, or `sqlite:` and the path of a file."""
+    scheme, colon, where = url.partition(":")
+    match scheme + colon:
+        case "memory:" if not where:
+            return MemoryStore()
+        case "sqlite:":
+            return _sqlite(url, where)
+        case _:
+            raise StoreError(
+                f"no store can be opened at {url!r}; the addresses known are 'memory:' and "
+                "'sqlite:PATH'"
+            )
+
+
+def _sqlite(url: str, path: str) -> SqliteStore:
+    if not path.strip():
+        raise StoreError(f"{url!r} names no file; write 'sqlite:PATH'")
+    if path.startswith(":"):
+        raise StoreError(
+            f"{url!r} is a database that nobody else can open and that ends with the process; "
+            "write 'memory:' for that"
+        )
+    if path.startswith("//"):
+        raise StoreError(f"{url!r} is not how a file is named here; write 'sqlite:PATH'")
+    if "\0" in path:
+        raise StoreError(f"{url!r} has a zero byte in it, which no path can have")
+    try:
+        return SqliteStore(path)
+    except RuntimeError as error:  # ~somebody, who has no home here
+        raise StoreError(f"{url!r} cannot be found: {error}") from error

@@ -41,6 +41,7 @@ class Procfs:
         except OSError:
             return None
         name, _, rest = text.partition("(")[2].rpartition(")")
+        name = "".join(c if c.isprintable() else "?" for c in name)  # it can be anything
         fields = rest.split()
         state = fields[0]
         if state in "ZX":

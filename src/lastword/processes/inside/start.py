@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import resource
 import signal
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from .wake import ORDINARY, forget_signals
 from .wire import Message
 
 _TERMINAL = [(os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]
-_OUT_OF_THE_WAY = 256  # no warden has so many descriptors
+_MORE_THAN_A_WARDEN_HAS = 256  # descriptors
 _ARTIST_SECONDS = 5  # if it should escape, it ends by itself
 
 
@@ -34,8 +33,9 @@ def program(order: Message, fds: list[int]) -> int:
         with _limited(order["limits"]) as limits:
             pid = _spawn(order["argv"], order["env"], _actions(order["terminal"], fds))
         if hasattr(resource, "prlimit"):  # elsewhere they are inherited, and could be raised again
-            for number, most in limits.items():
-                resource.prlimit(pid, number, (most, most))
+            with suppress(PermissionError):  # what runs as another user keeps what it inherited
+                for number, most in limits.items():
+                    resource.prlimit(pid, number, (most, most))
         return pid
     finally:
         os.chdir("/")
@@ -106,11 +106,11 @@ def forked(work: Callable[[list[int]], None], fds: list[int]) -> int:
 
 def _only(fds: list[int]) -> list[int]:
     """Let go of everything of the warden's. Its objects stay: nobody returns to them."""
-    high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _OUT_OF_THE_WAY) for fd in fds]
-    os.closerange(3, _OUT_OF_THE_WAY)
-    low = [os.dup(fd) for fd in high]
-    os.closerange(_OUT_OF_THE_WAY, max(high) + 1)
-    return low
+    for fd in range(3, _MORE_THAN_A_WARDEN_HAS):
+        if fd not in fds:
+            with suppress(OSError):
+                os.close(fd)
+    return fds
 
 
 def escape_artist(fds: list[int]) -> None:

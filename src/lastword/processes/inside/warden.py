@@ -188,7 +188,10 @@ class Warden:
 
     def _end(self, id_: int, grace: float) -> None:
         for pid, known in self._started.items():
-            if known == id_ and id_ not in self._ending:
+            if known == id_ and id_ in self._ending:
+                branch = self._ending[id_]
+                branch.until = min(branch.until, time.monotonic() + grace)
+            elif known == id_:
                 branch = _Branch(pid, time.monotonic() + grace, self.branch(pid))
                 self.signal_branch(branch, signal.SIGTERM)
                 self.signal_branch(branch, signal.SIGCONT)

@@ -8,11 +8,13 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from .wire import Message
 
 _MAIN = "__main__"
+LOADING = "LASTWORD_IS_LOADING_A_TOOL"
 NOT_MAIN = "__lastword_worker__"  # what the host's script is called here, so that it does not run
 
 
@@ -31,8 +33,9 @@ def call_of_python(order: Message, fds: list[int]) -> None:
     reply = _pickled(_outcome(payload))
     with os.fdopen(answer, "wb") as target:
         target.write(reply)
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+    with suppress(OSError, ValueError):  # whoever reads the log may have left
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(0)
 
 
@@ -84,7 +87,9 @@ def _load_main(name: str, path: str) -> None:
         return runpy.run_path(path, run_name=NOT_MAIN)
 
     module = types.ModuleType(_MAIN)
+    os.environ[LOADING] = "1"  # a script that is not guarded would begin all over
     module.__dict__.update(_found(run))
+    del os.environ[LOADING]
     sys.modules[_MAIN] = sys.modules[NOT_MAIN] = module
 
 

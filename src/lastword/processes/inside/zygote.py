@@ -39,6 +39,8 @@ class Zygote:
         self._gone: list[int] = []
         self._serving = True
         self._strays_since = 0.0
+        self._beyond: set[int] = set()  # strays that may not be signalled
+        self._left: set[int] = set()  # of those, what the warden left that has just gone
 
     def serve(self) -> None:
         """Until the host has gone and no warden is left."""
@@ -100,23 +102,36 @@ class Zygote:
         strays = [pid for pid in self._proc.children(self._proc.me) if pid not in self._wardens]
         if strays and time.monotonic() > self._strays_since + _A_STORM:
             end_storm(self._proc, self._reap, self._wardens)
-        for pid in strays:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)  # a child that is not reaped: it is nobody else's
-        return bool(strays)
+        beyond = {pid for pid in strays if not _kill(pid)}  # another user's, such as sudo's
+        self._left |= beyond - self._beyond
+        self._beyond = beyond
+        return len(strays) > len(beyond)
 
     def _report(self) -> None:
         for id_ in self._gone:
-            self._tell({"gone": id_})
+            self._tell({"gone": id_, "left": sorted(self._left)})
         self._gone.clear()
+        self._left.clear()
 
     def _tell(self, message: wire.Message) -> None:
         with suppress(OSError):  # the host may have gone
             wire.send(self._channel, message)
 
 
+def _kill(pid: int) -> bool:
+    """Whether it could be: a child that is not reaped is nobody else's."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except PermissionError:
+        return False
+    except ProcessLookupError:
+        pass
+    return True
+
+
 def main() -> None:
     """The channel is standard input; what the host says of itself is the argument."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])  # the host's comes along, and is not ours
     asked = json.loads(sys.argv[1])
     channel = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDWR)

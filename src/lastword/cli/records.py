@@ -1,0 +1,107 @@
+"""What a store holds, read by a person: sessions, what was said in them, receipts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable
+
+from lastword.core.model import SessionId
+from lastword.core.receipt import Receipt
+from lastword.core.transcript import Entry, Shown, build
+from lastword.errors import StoreError
+from lastword.stores.codec import encode
+from lastword.stores.contract import Store
+from lastword.stores.opening import open_store
+from lastword.stores.sqlite import SqliteStore
+
+ABOUT = {
+    "sessions": "List the sessions that a store holds.",
+    "transcript": "Show what a model would be shown of a session.",
+    "receipts": "Show the receipts of the stops and takeovers in a session.",
+    "export": "Write everything that happened in a session to the output, as JSON lines.",
+    "delete": "Forget everything that was said in a session, and in those below it.",
+}
+_MARKS = {"user": ">", "assistant": "<", "call": "·", "result": "=", "note": "#"}
+
+
+def main(what: str, address: str, session: str | None) -> int:
+    """Do one of them; 1 if it could not be done."""
+    return asyncio.run(_main(what, address, session))
+
+
+async def _main(what: str, address: str, session: str | None) -> int:
+    try:
+        store = await opened(address)
+    except StoreError as error:
+        print(f"lastword {what}: {error}", file=sys.stderr)
+        return 1
+    try:
+        if session is None:
+            for name in await store.sessions():
+                print(name)
+            return 0
+        if session not in await store.sessions():
+            print(f"lastword {what}: there is no session {session!r} there", file=sys.stderr)
+            return 1
+        await _DO[what](store, SessionId(session))
+    except StoreError as error:
+        print(f"lastword {what}: {error}", file=sys.stderr)
+        return 1
+    finally:
+        await store.close()
+    return 0
+
+
+async def opened(address: str) -> Store:
+    """The store at an address. To look for something must not make a file."""
+    store = open_store(address)
+    if isinstance(store, SqliteStore) and not store.path.exists():
+        raise StoreError(f"there is no file {store.path}; say which one with --store sqlite:PATH")
+    await store.open()
+    return store
+
+
+async def _transcript(store: Store, session: SessionId) -> None:
+    for item in build(await store.entries(session)):
+        print(_line(item))
+
+
+def _line(item: Shown) -> str:
+    name = f"{item.name} " if item.name else ""
+    plain = "".join(c if c.isprintable() or c == "\n" else "?" for c in item.text)
+    text = plain.replace("\n", "\n  ")  # what a model says must not steer the terminal
+    return f"{_MARKS.get(item.role, '~')} {name}{text}"
+
+
+async def _receipts(store: Store, session: SessionId) -> None:
+    found = [entry for entry in await store.entries(session) if isinstance(entry, Receipt)]
+    for receipt in found:
+        print(receipt)
+    if not found:
+        print(f"Nothing was stopped in {session}.")
+
+
+async def _export(store: Store, session: SessionId) -> None:
+    for entry in await store.entries(session):
+        print(_json(entry))
+
+
+def _json(entry: Entry) -> str:
+    kind, body = encode(entry)
+    return json.dumps({"kind": kind, **json.loads(body)})  # ASCII, which no terminal can spoil
+
+
+async def _delete(store: Store, session: SessionId) -> None:
+    await store.load(session)  # or another process has it
+    await store.delete(session)
+    print(f"Deleted {session}.")
+
+
+_DO: dict[str, Callable[[Store, SessionId], Awaitable[None]]] = {
+    "transcript": _transcript,
+    "receipts": _receipts,
+    "export": _export,
+    "delete": _delete,
+}

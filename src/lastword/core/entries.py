@@ -1,0 +1,129 @@
+"""What happened in a session, as its log keeps it: neutral, in order, never changed.
+
+No entry is in a provider's form. What an engine must give back to its provider word for word (the
+signature of a thinking, the id of an item) rides along as `native`, which nobody else reads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from lastword.core.model import CallId, Generation, Message, MessageId, Outcome, RunId, Status
+from lastword.core.receipt import Receipt
+
+Nature: TypeAlias = Literal["", "idempotent", "read_only", "post"]
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """What only the engine that wrote it reads."""
+
+    engine: str
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message was accepted, or edited while it waited; `run` is the run that would answer it."""
+
+    message: Message
+    run: RunId
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A run started, or took up messages that were sent to steer it."""
+
+    run: RunId
+    generation: Generation
+    messages: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What a run said and the person was shown.
+
+    It may come in pieces: those with nothing of their run between them are one text, and the
+    first that has a native ends it.
+    """
+
+    run: RunId
+    text: str
+    native: Native | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """What the model thought before it spoke or called; in pieces, as a text.
+
+    Without a native it was cut, or is nobody's to give back: the model is not shown it again.
+    """
+
+    run: RunId
+    text: str
+    native: Native | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A run set out to call a tool. Calls with nothing of their run between them are one batch."""
+
+    run: RunId
+    call: CallId
+    name: str
+    arguments: str
+    # idempotent and read-only calls can be repeated by whoever is in doubt; a post is something
+    # that left through the outbox, which the model did not ask for and is not shown
+    nature: Nature = ""
+    native: Native | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a call. One that raised is *completed*, with an error."""
+
+    run: RunId
+    call: CallId
+    status: Status
+    content: str = ""
+    error: bool = False
+    native: Native | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something the session itself tells the model: within a run that is going, or on its own."""
+
+    run: RunId | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """In place of everything up to and with the turn of the run `upto`, whatever came of it.
+
+    It is shown first, and a later summary replaces it. A log that no longer has that turn lost it
+    to this summary, which then stands before all that the log still has. Messages that wait are
+    not touched, and if the run is still going, what it does from now on follows the summary.
+    """
+
+    text: str
+    upto: RunId
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Messages reached their outcome, and the run that answered them, if it began, ended."""
+
+    run: RunId
+    outcome: Outcome
+    messages: tuple[MessageId, ...]
+    started: bool
+    rollback: bool = False
+    error: str = ""
+
+
+Entry: TypeAlias = (
+    Said | Began | Text | Thinking | Called | Result | Note | Summary | Finished | Receipt
+)

@@ -1,0 +1,96 @@
+"""What a process that died left behind, as the log tells it, and what is to be written about it.
+
+A run that had begun is lost: it may have gone on for a while, and nobody knows how far. Its open
+calls may have executed, and are never made again. What was accepted and had not begun still waits.
+What was stopped stays stopped, because the stop itself is in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, RunId, Status, Turn
+from lastword.core.receipt import Receipt, ToolReport
+from lastword.core.transcript import Began, Called, Entry, Finished, Result, Said
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What was found of an earlier process."""
+
+    lost: tuple[RunId, ...] = ()
+    calls: tuple[ToolReport, ...] = ()  # those of lost runs that may have executed
+    waiting: tuple[Turn, ...] = ()
+    stopped: bool = False  # the last act was a person's stop
+
+    def __str__(self) -> str:
+        runs = f"lost: {', '.join(self.lost)}" if self.lost else ""
+        calls = ", ".join(call.name for call in self.calls)
+        doubt = f"may have executed: {calls}" if calls else ""
+        messages = sum(len(turn.messages) for turn in self.waiting)
+        waits = f"{messages} waiting" if messages else ""
+        return "Found after a restart: " + "; ".join(filter(None, (runs, doubt, waits))) + "."
+
+
+class _Log:
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.said: dict[MessageId, tuple[Message, RunId]] = {}
+        self.began: dict[RunId, list[MessageId]] = {}
+        self.open: dict[CallId, Called] = {}
+        self.over: set[RunId] = set()
+        self.ended: set[MessageId] = set()
+        self.stopped = False
+        for entry in entries:
+            self._take(entry)
+
+    def _take(self, entry: Entry) -> None:
+        match entry:
+            case Said(message, run):
+                self.stopped = self.stopped and (
+                    message.origin != "person" or message.id in self.said
+                )
+                self.said[message.id] = (message, run)
+            case Began(run, _, messages):
+                self.began.setdefault(run, []).extend(messages)
+            case Called(call=call):
+                self.open[call] = entry
+            case Result(call=call):
+                self.open.pop(call, None)
+            case Finished(run, outcome, messages, started):
+                self.ended.update(messages)
+                if started:
+                    self.over.add(run)
+                self.stopped = self.stopped or outcome is Outcome.STOPPED
+            case Receipt(reason=reason):
+                self.stopped = self.stopped or reason is Reason.STOPPED
+            case _:
+                pass
+
+
+def recover(entries: Iterable[Entry], *, child: bool = False) -> tuple[Recovery, tuple[Entry, ...]]:
+    """What was found, and the entries that settle it; a child's run has nobody to wait for."""
+    log = _Log(entries)
+    lost = {run: ids for run, ids in log.began.items() if run not in log.over}
+    calls = [called for called in log.open.values() if called.run in lost]
+    settled: list[Entry] = [Result(c.run, c.call, Status.MAY_HAVE_EXECUTED) for c in calls]
+    for run, messages in lost.items():
+        left = tuple(message for message in messages if message not in log.ended)
+        settled.append(Finished(run, Outcome.LOST, left, started=True))
+    begun = {message for messages in log.began.values() for message in messages}
+    turns: dict[RunId, list[Message]] = {}
+    for id_, (message, run) in log.said.items():
+        if id_ not in log.ended and id_ not in begun:
+            turns.setdefault(run, []).append(message)
+    if child:
+        for run, messages in turns.items():
+            ids = tuple(message.id for message in messages)
+            settled.append(Finished(run, Outcome.LOST, ids, started=False))
+        turns = {}
+    found = Recovery(
+        lost=tuple(lost),
+        calls=tuple(ToolReport(c.call, c.name, Status.MAY_HAVE_EXECUTED) for c in calls),
+        waiting=tuple(Turn(run, tuple(messages)) for run, messages in turns.items()),
+        stopped=log.stopped,
+    )
+    return found, tuple(settled)

@@ -1,0 +1,195 @@
+"""One turn as the log tells it, and what the model is shown of it.
+
+Of an interrupted turn that is what the person saw of it, marked, with the reason, and nothing
+native: not the thinking, which the person did not see, and no id that would ask for it. Natives
+are given back turn by turn, all or none. Every call has exactly one result, right behind the batch
+it was made in, and no item is empty.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from lastword.core.entries import Called, Finished, Native, Note, Result, Text, Thinking
+from lastword.core.model import CallId, Message, Outcome, RunId, Status
+
+Partial: TypeAlias = Literal["shown", "omitted"]
+Item: TypeAlias = Message | Text | Thinking | list[Called] | Note
+_WORDLESS = "[empty message]"
+_NATURES = {"idempotent": "is idempotent", "read_only": "only reads"}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One item of what the model is shown."""
+
+    role: Literal["user", "assistant", "thinking", "call", "result", "note", "summary"]
+    text: str  # of a call: its arguments, always a JSON object
+    call: CallId | None = None
+    name: str = ""
+    message: Message | None = None
+    native: Native | None = None
+    status: Status | None = None  # of a result
+    error: bool = False  # the tool raised, or is not known to have completed
+
+
+@dataclass(slots=True)
+class LoggedTurn:
+    """A run as the log tells it; without one, something that stands on its own."""
+
+    run: RunId | None
+    begun: bool = False  # the log has it from its beginning
+    items: list[Item] = field(default_factory=list[Item])
+    results: dict[CallId, Result] = field(default_factory=dict[CallId, Result])
+    end: Finished | None = None
+    batching: bool = False  # the next call joins the last, if nothing comes between
+    kept: tuple[Shown, ...] | None = None  # what is shown of it, once that cannot change
+
+    def take(self, item: Message | Text | Thinking | Called | Note) -> None:
+        last = self.items[-1] if self.items else None
+        if not isinstance(item, Called):
+            self.items.append(item)
+        elif self.batching and isinstance(last, list):
+            last.append(item)
+        else:
+            self.items.append([item])
+            self.batching = True
+
+    def settle(self, result: Result) -> None:
+        self.results.setdefault(result.call, result)  # one result, whatever comes late
+        self.batching = False
+
+    def status(self, call: CallId) -> Status:
+        result = self.results.get(call)
+        known = (Status.COMPLETED, Status.NOT_STARTED)
+        return result.status if result and result.status in known else Status.MAY_HAVE_EXECUTED
+
+    def calls(self, *statuses: Status) -> list[Called]:
+        """Its calls of which this became, in order."""
+        batches = [item for item in self.items if isinstance(item, list)]
+        return [made for batch in batches for made in batch if self.status(made.call) in statuses]
+
+
+def show(turn: LoggedTurn, partial: Partial) -> list[Shown]:
+    """A turn, as far as it went."""
+    if turn.end and turn.end.rollback:
+        return _rolled_back(turn)
+    completed = turn.end is not None and turn.end.outcome is Outcome.COMPLETED
+    cut = turn.end is not None and not completed
+    native = completed and turn.begun and _unbroken([*_joined(turn.items, native=True)])
+    shown = [
+        shown if native else replace(shown, native=None)
+        for item in _joined(turn.items, native=native)
+        if not (cut and partial == "omitted" and isinstance(item, Text))
+        for shown in _put(turn, item)
+    ]
+    if turn.end and cut:
+        shown.append(Shown("note", _reason(turn, turn.end)))
+    return shown
+
+
+def _joined(items: list[Item], *, native: bool) -> Iterator[Item]:
+    """The items with their pieces put together; without what only natives would keep."""
+    items = [item for item in items if native or not isinstance(item, Thinking)]
+    pieces: list[str] = []
+    for item, after in zip(items, [*items[1:], None], strict=False):
+        if not isinstance(item, Text | Thinking):
+            yield item
+            continue
+        pieces.append(item.text)
+        if type(after) is not type(item) or (native and item.native):
+            text = "".join(pieces)
+            pieces = []
+            if text.strip() or (native and item.native):
+                yield replace(item, text=text)
+
+
+def _unbroken(items: list[Item]) -> bool:
+    """Whether natives can be given back.
+
+    No provider takes a thinking that was cut, or that led to nothing, nor what came of it alone.
+    """
+    return all(
+        isinstance(after, list | Thinking) or (isinstance(after, Text) and after.text.strip())
+        for item, after in zip(items, [*items[1:], None], strict=False)
+        if isinstance(item, Thinking)
+    ) and all(item.native for item in items if isinstance(item, Thinking))
+
+
+def _put(turn: LoggedTurn, item: Item) -> list[Shown]:
+    match item:
+        case Message(text=text):
+            blank = not (text.strip() or item.attachments)
+            return [Shown("user", _WORDLESS if blank else text, message=item)]
+        case list():
+            return [*map(_called, item), *(_result(turn, made) for made in item)]
+        case Thinking(_, text, native):
+            return [Shown("thinking", text, native=native)]
+        case Text(_, text, native) if text.strip():
+            return [Shown("assistant", text, native=native)]
+        case Note(_, text) if text.strip():
+            return [Shown("note", text)]
+        case _:
+            return []
+
+
+def _called(made: Called) -> Shown:
+    return Shown("call", _object(made.arguments), made.call, made.name, native=made.native)
+
+
+def _object(arguments: str) -> str:
+    """The arguments as a JSON object, whatever the model or a cut made of them."""
+    try:
+        whole = isinstance(json.loads(arguments, parse_constant=_refuse), dict)
+    except (ValueError, RecursionError):
+        whole = False
+    return arguments if whole else json.dumps({"arguments": arguments}, ensure_ascii=False)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _result(turn: LoggedTurn, made: Called) -> Shown:
+    status = turn.status(made.call)
+    result = turn.results.get(made.call)
+    content = result.content if result and result.content.strip() else ""
+    error = status is not Status.COMPLETED or bool(result and result.error)
+    if status is not Status.COMPLETED or not content:
+        content = f"[{status}] {content}".strip()
+    if status is Status.MAY_HAVE_EXECUTED and made.nature:
+        content += f" It {_NATURES[made.nature]}, and can safely be called again."
+    native = result.native if result else None
+    return Shown("result", content, made.call, made.name, None, native, status, error)
+
+
+def _rolled_back(turn: LoggedTurn) -> list[Shown]:
+    done = [
+        f"{made.name} ({turn.status(made.call)})"
+        for made in turn.calls(Status.COMPLETED, Status.MAY_HAVE_EXECUTED)
+    ]
+    note = f"An answer was taken back, but it had called: {', '.join(done)}."
+    return [Shown("note", note)] if done else []
+
+
+def _reason(turn: LoggedTurn, end: Finished) -> str:
+    match end.outcome:
+        case Outcome.STOPPED:
+            return "The person stopped this answer here. Do not resume it unless they ask."
+        case Outcome.SUPERSEDED:
+            undone = [made.name for made in turn.calls(Status.NOT_STARTED)]
+            what = f": {', '.join(undone)}" if undone else ""
+            return f"The person's next message took over here. The rest was left undone{what}."
+        case Outcome.FAILED:
+            return f"This answer failed here: {end.error}"
+        case _:
+            cut = f"This answer was cut off here ({end.outcome}); it is not known to be complete."
+            doubtful = [
+                f"{made.name} (can safely be called again)" if made.nature else made.name
+                for made in turn.calls(Status.MAY_HAVE_EXECUTED)
+            ]
+            what = f" These calls may have executed: {', '.join(doubtful)}." if doubtful else ""
+            return cut + what

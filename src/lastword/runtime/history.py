@@ -1,0 +1,33 @@
+"""What a model is shown of a session, kept up with its log: only what is new is read."""
+
+from __future__ import annotations
+
+import asyncio
+
+from lastword.core.model import SessionId
+from lastword.core.transcript import Partial, Shown, Transcript
+from lastword.runtime.journal import Journal, ask
+from lastword.stores.contract import Store
+
+
+class History:
+    """One session's."""
+
+    def __init__(
+        self, session: SessionId, store: Store, journal: Journal, partial: Partial
+    ) -> None:
+        self._session = session
+        self._store = store
+        self._journal = journal
+        self._transcript = Transcript(partial)
+        self._read = 0
+        self._turn = asyncio.Lock()  # two readers would add the same entries twice
+
+    async def shown(self) -> tuple[Shown, ...]:
+        """All that is durable by now."""
+        async with self._turn:
+            await self._journal.committed()
+            new = await ask(self._store.entries(self._session, self._read))
+            self._read += len(new)
+            self._transcript.add(*new)
+            return self._transcript.shown()

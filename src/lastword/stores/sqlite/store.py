@@ -1,0 +1,182 @@
+"""The store as the runtime sees it: what is asked goes to one of two threads.
+
+Writes, and the claims that loading makes, go to the writer; whatever only reads goes beside it
+and never waits for a sync.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from lastword.core.entries import Entry
+from lastword.core.model import MessageId, SessionId
+from lastword.errors import StoreError
+from lastword.stores.contract import StoredMessage, StoredSession, Write
+from lastword.stores.sqlite import tables
+from lastword.stores.sqlite.file import PATIENCE, DatabaseFile, transaction
+from lastword.stores.sqlite.health import wrong
+from lastword.stores.sqlite.line import Job, Line
+from lastword.stores.sqlite.owners import BEAT, STALE, Owner
+from lastword.stores.sqlite.tables import Encoded, Tables
+from lastword.stores.sqlite.writer import AT_ONCE, Writer
+
+T = TypeVar("T")
+CLOSING = 5.0  # seconds that a close waits for what is under way
+
+
+class _Opened:
+    """What there is while the store is open. Connections are made, and closed, by the threads."""
+
+    def __init__(self, file: DatabaseFile, stale: float, beat: float) -> None:
+        self.owner = Owner(stale)
+        self.tables = Tables(self.owner)
+        self.reading = Line("lastword reads", self._read, self._close_reader)
+        self.writing: Line | None = None
+        self.writer: Writer | None = None
+        self._reader: sqlite3.Connection | None = None
+        self._file = file
+        self._beat = beat
+
+    async def open(self) -> None:
+        try:
+            writer = await self.reading.ask(self._open)
+        except BaseException:
+            self.reading.ask(self._close_writer)  # if all went well, and only nobody waited for it
+            self.reading.end()
+            raise
+        self.writing = Line(
+            "lastword writes",
+            writer.serve,
+            writer.close,
+            at_once=AT_ONCE,
+            idle=writer.idle,
+            every=self._beat,
+        )
+
+    def _open(self, _: object) -> Writer:
+        durable = self._file.open()
+        try:
+            with self._file.putting_in_words("it was not opened"):
+                with transaction(durable):
+                    self.owner.enter(durable)
+                self._reader = self._file.connect("FULL")
+                self._reader.execute("PRAGMA query_only = ON")
+                self.writer = Writer(self._file, self.owner, self.tables, durable, self._beat)
+        except BaseException:
+            durable.close()
+            raise
+        return self.writer
+
+    def _read(self, jobs: list[Job]) -> None:
+        for job in jobs:
+            try:
+                with self._file.putting_in_words("nothing was read"):
+                    job.result = job.work(self._reader)
+            except StoreError as error:
+                job.error = error
+
+    def _close_reader(self) -> None:
+        if self._reader:
+            self._reader.close()
+
+    def _close_writer(self, _: object) -> None:
+        if self.writer:
+            self.writer.close()
+
+
+class SqliteStore:
+    """Everything in one file, and two more beside it that SQLite keeps while it is open."""
+
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        stale: float = STALE,
+        beat: float = BEAT,
+        patience: float = PATIENCE,
+    ) -> None:
+        self.path = Path(path).expanduser().absolute()
+        self._stale = stale
+        self._beat = beat
+        self._patience = patience
+        self._opened: _Opened | None = None
+
+    def __repr__(self) -> str:
+        return f"<SqliteStore {self.path} {'opened' if self._opened else 'not open yet'}>"
+
+    @property
+    def transactions(self) -> int:
+        """How often the disk was waited for."""
+        writer = self._opened and self._opened.writer
+        return writer.transactions if writer else 0
+
+    async def open(self) -> None:
+        """Be ready, or say what is wrong with the file. After an error it may be tried again."""
+        if self._opened:
+            raise StoreError(f"{self.path}: this store was opened before; make another one")
+        file = DatabaseFile(self.path, patience=self._patience)
+        self._opened = opened = _Opened(file, self._stale, self._beat)
+        try:
+            await opened.open()
+        except BaseException:
+            self._opened = None
+            raise
+
+    async def load(self, session: SessionId) -> StoredSession | None:
+        own = self._own()
+        return await self._write(lambda db: own.load(db, session), durable=False)
+
+    async def commit(self, write: Write) -> None:
+        own, encoded = self._own(), Encoded.of(write)
+        await self._write(lambda db: own.commit(db, encoded))
+
+    async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
+        return await self._read(lambda db: tables.entries(db, session, after))
+
+    async def unfinished(self) -> tuple[SessionId, ...]:
+        return await self._read(self._own().unfinished)
+
+    async def message(self, session: SessionId, id: MessageId) -> StoredMessage | None:
+        return await self._read(lambda db: tables.message(db, session, id))
+
+    async def sessions(self) -> tuple[SessionId, ...]:
+        return await self._read(tables.sessions)
+
+    async def delete(self, session: SessionId) -> None:
+        own = self._own()
+        await self._write(lambda db: own.delete(db, session))
+
+    async def check(self) -> list[str]:
+        """What is wrong with the file, a line each; it is read from end to end."""
+        return await self._read(wrong)
+
+    async def close(self) -> None:
+        """Let go of the sessions and the file, once what was asked for is done.
+
+        It waits a few seconds at most; a disk that does not answer is left to the threads.
+        """
+        opened = self._opened
+        lines = (opened.writing, opened.reading) if opened else ()
+        ends = [line.end() for line in lines if line and not line.closed]
+        if ends:
+            await asyncio.wait(ends, timeout=CLOSING)
+
+    def _ready(self) -> tuple[_Opened, Line]:
+        if self._opened is None or self._opened.writing is None:
+            raise StoreError(f"{self.path}: the store is not open yet")
+        return self._opened, self._opened.writing
+
+    def _own(self) -> Tables:
+        return self._ready()[0].tables
+
+    async def _write(self, work: Callable[[sqlite3.Connection], T], *, durable: bool = True) -> T:
+        _, writing = self._ready()
+        return await writing.ask(work, durable=durable)
+
+    async def _read(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        opened, _ = self._ready()
+        return await opened.reading.ask(work)

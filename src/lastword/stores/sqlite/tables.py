@@ -1,0 +1,209 @@
+"""What is done in the tables: each function here is the inside of one transaction.
+
+The order in a write is the promise: who owns the session is asked first, then whether its
+generation has moved on, and only then is anything written. As SQLite has one writer at a time,
+nothing can change between the question and the commit.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from lastword.core.entries import Entry, Finished, Said
+from lastword.core.model import Generation, MessageId, Outcome, SessionId
+from lastword.errors import OwnedElsewhere, StaleWrite, StoreError
+from lastword.stores.codec import decode, encode
+from lastword.stores.contract import StoredMessage, StoredSession, Write
+from lastword.stores.sqlite.owners import Owner
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A write, ready for the tables."""
+
+    write: Write
+    rows: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, write: Write) -> Encoded:
+        return cls(write, tuple(map(encode, write.entries)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    key: int
+    generation: int | None
+    serial: int
+    length: int
+    owner: int
+
+
+class Tables:
+    """The transactions of one owner."""
+
+    def __init__(self, owner: Owner) -> None:
+        self._owner = owner
+        self._held: set[SessionId] = set()
+        self._taken: set[SessionId] = set()  # in the transaction under way
+
+    def settle(self, *, committed: bool) -> None:
+        """The transaction has ended, one way or the other."""
+        if committed:
+            self._held |= self._taken
+        self._taken.clear()
+
+    def load(self, db: sqlite3.Connection, session: SessionId) -> StoredSession | None:
+        row = _find(db, session)
+        if row is None:
+            self._insert(db, session)
+        elif row.owner != self._owner.epoch:
+            if living := self._owner.living(db, row.owner):
+                raise OwnedElsewhere(session, living)
+            self._claim(db, row.key)
+        self._taken.add(session)
+        if row is None or row.generation is None:
+            return None
+        (unfinished,) = db.execute(
+            "SELECT EXISTS (SELECT 1 FROM messages INDEXED BY messages_unfinished"
+            " WHERE session = ? AND outcome IS NULL)",
+            (row.key,),
+        ).fetchone()
+        return StoredSession(Generation(row.generation), row.serial, bool(unfinished))
+
+    def commit(self, db: sqlite3.Connection, encoded: Encoded) -> None:
+        write = encoded.write
+        row = _find(db, write.session) or self._insert(db, write.session)
+        self._must_own(db, write.session, row)
+        if row.generation is not None and write.generation < row.generation:
+            raise StaleWrite(write.session, write.generation, row.generation)
+        db.execute(
+            "UPDATE sessions SET generation = ?, serial = ?, length = ?,"
+            " parent = coalesce(?, parent), owner = ? WHERE key = ?",
+            (
+                write.generation,
+                write.serial,
+                row.length + len(encoded.rows),
+                write.parent,
+                self._owner.epoch,
+                row.key,
+            ),
+        )
+        db.executemany(
+            "INSERT INTO entries (session, number, generation, kind, body) VALUES (?, ?, ?, ?, ?)",
+            [
+                (row.key, number, write.generation, kind, body)
+                for number, (kind, body) in enumerate(encoded.rows, row.length + 1)
+            ],
+        )
+        _keep_messages(db, row, write.entries)
+        self._taken.add(write.session)
+
+    def delete(self, db: sqlite3.Connection, session: SessionId) -> None:
+        below = [key for (key,) in db.execute(_BELOW, (session,)).fetchall()]
+        row = _find(db, session)
+        if row is not None:
+            self._must_own(db, session, row)
+            self._claim(db, row.key)
+            _empty(db, row.key)
+            db.execute("UPDATE sessions SET length = 0 WHERE key = ?", (row.key,))
+            self._taken.add(session)
+        for key in below:
+            _empty(db, key)
+            db.execute("DELETE FROM sessions WHERE key = ?", (key,))
+
+    def unfinished(self, db: sqlite3.Connection) -> tuple[SessionId, ...]:
+        found = db.execute(
+            "SELECT id, owner FROM sessions WHERE key IN"
+            " (SELECT session FROM messages WHERE outcome IS NULL) ORDER BY key"
+        ).fetchall()
+        owners = {owner for _, owner in found} - {self._owner.epoch}
+        others = {owner for owner in owners if self._owner.living(db, owner)}
+        return tuple(SessionId(name) for name, owner in found if owner not in others)
+
+    def _must_own(self, db: sqlite3.Connection, session: SessionId, row: _Row) -> None:
+        """What is nobody's may be taken by whoever writes first, but not by who has lost it."""
+        if row.owner == self._owner.epoch:
+            return
+        living = self._owner.living(db, row.owner)
+        if living is None and session in self._held:
+            living = "another store, which took it over while this one was not heard of"
+        if living:
+            raise OwnedElsewhere(session, living)
+
+    def _insert(self, db: sqlite3.Connection, session: SessionId) -> _Row:
+        added = db.execute(
+            "INSERT INTO sessions (id, owner) VALUES (?, ?)", (session, self._owner.epoch)
+        )
+        return _Row(added.lastrowid or 0, None, 0, 0, self._owner.epoch)
+
+    def _claim(self, db: sqlite3.Connection, key: int) -> None:
+        db.execute("UPDATE sessions SET owner = ? WHERE key = ?", (self._owner.epoch, key))
+
+
+def entries(db: sqlite3.Connection, session: SessionId, after: int) -> tuple[Entry, ...]:
+    """A session's log, less the first so many."""
+    rows = db.execute(
+        "SELECT kind, body FROM entries WHERE session = (SELECT key FROM sessions WHERE id = ?)"
+        " AND number > ? ORDER BY number",
+        (session, after),
+    )
+    return tuple(decode(kind, body) for kind, body in rows)
+
+
+def message(db: sqlite3.Connection, session: SessionId, id: MessageId) -> StoredMessage | None:
+    """A message, and what became of it."""
+    found = db.execute(
+        "SELECT kind, body, outcome FROM sessions"
+        " JOIN messages ON messages.session = sessions.key AND messages.id = ?"
+        " JOIN entries ON entries.session = sessions.key AND number = said WHERE sessions.id = ?",
+        (id, session),
+    ).fetchone()
+    if found is None:
+        return None
+    kind, body, outcome = found
+    said = decode(kind, body)
+    if not isinstance(said, Said):
+        raise StoreError(f"message {id} of session {session} is not where its index says it is")
+    return StoredMessage(said.message, said.run, Outcome(outcome) if outcome else None)
+
+
+def sessions(db: sqlite3.Connection) -> tuple[SessionId, ...]:
+    """Those that have a log."""
+    found = db.execute("SELECT id FROM sessions WHERE length > 0 ORDER BY key")
+    return tuple(SessionId(name) for (name,) in found)
+
+
+_BELOW = """
+WITH RECURSIVE below (key, id) AS (
+  SELECT key, id FROM sessions WHERE parent = ?
+  UNION SELECT sessions.key, sessions.id FROM sessions JOIN below ON sessions.parent = below.id
+) SELECT key FROM below
+"""
+
+
+def _find(db: sqlite3.Connection, session: SessionId) -> _Row | None:
+    found = db.execute(
+        "SELECT key, generation, serial, length, owner FROM sessions WHERE id = ?", (session,)
+    ).fetchone()
+    return _Row(*found) if found else None
+
+
+def _keep_messages(db: sqlite3.Connection, row: _Row, entries: tuple[Entry, ...]) -> None:
+    for number, entry in enumerate(entries, row.length + 1):
+        if isinstance(entry, Said):
+            db.execute(
+                "INSERT INTO messages (session, id, said) VALUES (?, ?, ?)"
+                " ON CONFLICT (session, id) DO UPDATE SET said = excluded.said",
+                (row.key, entry.message.id, number),
+            )
+        elif isinstance(entry, Finished):
+            db.executemany(
+                "UPDATE messages SET outcome = ? WHERE session = ? AND id = ?",
+                [(entry.outcome, row.key, name) for name in entry.messages],
+            )
+
+
+def _empty(db: sqlite3.Connection, key: int) -> None:
+    db.execute("DELETE FROM entries WHERE session = ?", (key,))
+    db.execute("DELETE FROM messages WHERE session = ?", (key,))

@@ -1,0 +1,100 @@
+"""The only one who writes: everything that waits goes into one transaction, and one sync.
+
+Whoever is refused is refused alone; if the transaction itself fails, nothing of it was done and
+everybody in it is told so. Claims and heartbeats need no sync, since whoever lost them with the
+power lost its life as well, so they go through a connection that makes none.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import suppress
+
+from lastword.errors import StoreError
+from lastword.stores.sqlite.file import DatabaseFile, transaction
+from lastword.stores.sqlite.line import Job
+from lastword.stores.sqlite.owners import Owner
+from lastword.stores.sqlite.tables import Tables
+
+AT_ONCE = 512
+_OURS = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError)  # one job's own fault
+
+
+class Writer:
+    """One store's way into its file. Everything here happens in one thread."""
+
+    def __init__(
+        self,
+        file: DatabaseFile,
+        owner: Owner,
+        tables: Tables,
+        durable: sqlite3.Connection,
+        every: float,
+    ) -> None:
+        self.transactions = 0  # how many were synced
+        self._file = file
+        self._owner = owner
+        self._tables = tables
+        self._durable = durable
+        self._quick = file.connect("NORMAL")  # in a write-ahead log, that is none per commit
+        self._every = every
+        self._next_beat = time.monotonic() + every / 2
+
+    def serve(self, jobs: list[Job]) -> None:
+        """Do what was asked."""
+        quick = [job for job in jobs if not job.durable]
+        durable = [job for job in jobs if job.durable]
+        if quick:
+            self._together(self._quick, quick)
+        if durable:
+            self._together(self._durable, durable)
+
+    def idle(self) -> None:
+        """Nobody asked anything for a while."""
+        with suppress(sqlite3.Error), transaction(self._quick):
+            self._beat(self._quick)
+
+    def close(self) -> None:
+        """Own nothing, and let go. The connection that syncs goes last: it tidies the log up."""
+        with suppress(sqlite3.Error), transaction(self._quick):
+            self._owner.leave(self._quick)
+        self._quick.close()
+        self._durable.close()
+
+    def _together(self, db: sqlite3.Connection, jobs: list[Job]) -> None:
+        committed = False
+        try:
+            self._file.must_be_there()
+            with transaction(db):
+                if time.monotonic() >= self._next_beat:
+                    self._beat(db)
+                for job in jobs:
+                    self._one(db, job)
+            committed = True
+            self.transactions += db is self._durable
+        except (sqlite3.Error, StoreError) as error:
+            for job in jobs:
+                job.error = self._in_words(error)
+        finally:
+            self._tables.settle(committed=committed)
+
+    def _one(self, db: sqlite3.Connection, job: Job) -> None:
+        db.execute("SAVEPOINT one")
+        try:
+            job.result = job.work(db)
+        except Exception as error:
+            if isinstance(error, sqlite3.Error) and not isinstance(error, _OURS):
+                raise  # the file's trouble, which is everybody's
+            db.execute("ROLLBACK TO one")
+            job.error = self._in_words(error)
+        db.execute("RELEASE one")
+
+    def _beat(self, db: sqlite3.Connection) -> None:
+        self._owner.beat(db)
+        self._next_beat = time.monotonic() + self._every / 2
+
+    def _in_words(self, error: Exception) -> StoreError:
+        if isinstance(error, StoreError):
+            return error
+        return self._file.trouble(error, "nothing of this was stored")

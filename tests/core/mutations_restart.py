@@ -1,0 +1,38 @@
+"""More ways to break the machine: mistakes about what an earlier process left."""
+
+from __future__ import annotations
+
+from tests.core.mutations import Mutation
+
+RESTART = (
+    Mutation(
+        "what an earlier process left does not move the generation",
+        "self._advance()  # the earlier process",
+        "pass  # the earlier process",
+        found="after a restart",
+    ),
+    Mutation(
+        "what was found is not held back",
+        "self.waiting = tuple(Waiting(turn, held=held) for turn in waiting)",
+        "self.waiting = tuple(Waiting(turn) for turn in waiting)",
+        found="after a restart",
+    ),
+    Mutation(
+        "a stop before the restart is forgotten",
+        "self.hushed = held\n",
+        "self.hushed = False\n",
+        found="after a restart",
+    ),
+    Mutation(
+        "what was found does not go on by itself",
+        "self.hushed = held\n        return self._handoff()",
+        "self.hushed = held\n        return []",
+        found="after a restart",
+    ),
+    Mutation(
+        "something is found in the middle of things",
+        "if self.busy or self.waiting or self.steering or self.storing:\n            raise",
+        "if False:\n            raise",
+        found="after a restart",
+    ),
+)
