@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import shutil
+import subprocess
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -60,6 +63,19 @@ def seed(request: pytest.FixtureRequest) -> int:
     """What chance begins with."""
     given: int | None = request.config.option.seed
     return random.randrange(1 << 31) if given is None else given
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Generator[Path]:
+    """A file system of a megabyte. Only root can make one."""
+    mount, umount = shutil.which("mount"), shutil.which("umount")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = [mount or "", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    if not mount or not umount or subprocess.run(command, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    yield disk
+    subprocess.run([umount, "-l", str(disk)], check=True)
 
 
 @pytest.fixture

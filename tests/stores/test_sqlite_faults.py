@@ -6,7 +6,6 @@ import random
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,19 +32,6 @@ SMALL = 1 << 20
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "it.db"
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of a megabyte. Only root can make one."""
-    mount, umount = shutil.which("mount"), shutil.which("umount")
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    command = [mount or "", "-t", "tmpfs", "-o", f"size={SMALL}", "tmpfs", str(disk)]
-    if not mount or not umount or subprocess.run(command, check=False).returncode:
-        pytest.skip("no file system can be mounted here")
-    yield disk
-    subprocess.run([umount, "-l", str(disk)], check=True)
 
 
 def read_only(disk: Path) -> None:
