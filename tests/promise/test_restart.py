@@ -11,12 +11,14 @@ from typing import Literal
 
 import pytest
 
-from lastword import FeedEvent, Outcome, Run, Runtime, Session, Status
+from lastword import FeedEvent, Outcome, Refused, Run, Runtime, Session, Status
+from lastword.core.model import SessionId
 from lastword.core.transcript import Called, Entry, Finished, Result, Said
-from lastword.stores.contract import Write
+from lastword.errors import OwnedElsewhere, StoreError
+from lastword.stores.contract import StoredSession, Write
 from lastword.stores.memory import MemoryStore
 from lastword.testing.seeded import explore
-from tests.promise.stories import Latch, a_while, check_log, runtime
+from tests.promise.stories import Latch, a_while, answer, check_log, runtime
 from tests.promise.workshop import until
 
 
@@ -309,3 +311,88 @@ async def test_a_runtime_that_cannot_open_its_store_says_so_and_leaves_nothing()
     with pytest.raises(Exception, match="the store failed: OSError"):
         async with Runtime(engine, store=Broken()):
             pass
+
+
+async def left_waiting(*names: str) -> Disk:
+    """What a process leaves that dies with a message waiting in each of these sessions."""
+    latch = Latch()
+
+    async def engine(run: Run) -> None:
+        await latch.wait()
+
+    disk = Disk()
+    async with runtime(engine, store=disk, on_message="queue") as r:
+        for name in names:
+            for text in ("going", "waiting"):
+                await r.session(name).send(text, id=text)
+        found = disk.found()
+        latch.open.set()
+    return found
+
+
+async def waiting_in(disk: Disk, name: str) -> list[str]:
+    async with runtime(answer, store=disk) as r:
+        return [message.text for message in r.session(name).queue]
+
+
+async def test_an_opening_that_is_given_up_ends_nothing() -> None:
+    found = await left_waiting("a", "b")
+    slow = found.found()
+    gate = Latch()
+    load = slow.load
+
+    async def load_slowly(session: SessionId) -> StoredSession | None:
+        if session == "b":
+            await gate.wait()
+        return await load(session)
+
+    slow.load = load_slowly
+    opening = asyncio.create_task(runtime(answer, store=slow).__aenter__())
+    await gate.came.wait()
+    opening.cancel()
+    await asyncio.wait([opening])
+    slow.load = load
+    assert await waiting_in(slow.found(), "a") == ["waiting"]
+    assert await waiting_in(slow.found(), "b") == ["waiting"]
+
+
+@pytest.mark.parametrize("error", [StoreError("damaged"), OwnedElsewhere("a", "another")])
+async def test_one_session_that_cannot_be_taken_up_keeps_no_other_from_it(
+    error: StoreError,
+) -> None:
+    found = await left_waiting("a", "b")
+    load = found.load
+
+    async def load_one(session: SessionId) -> StoredSession | None:
+        if session == "a":
+            raise error
+        return await load(session)
+
+    found.load = load_one
+    async with runtime(answer, store=found) as r:
+        assert [message.text for message in r.session("b").queue] == ["waiting"]
+        with pytest.raises(Refused, match=str(error)):
+            await r.session("a").send("hello?")
+    found.load = load
+    assert await waiting_in(found, "a") == ["waiting"]
+
+
+async def test_a_turn_that_lost_its_first_message_is_shown_all_the_same() -> None:
+    latch = Latch()
+
+    async def engine(run: Run) -> None:
+        if run.message.text == "a":
+            await latch.wait()
+        shown.append([item.text for item in run.history])
+
+    shown: list[list[str]] = []
+    async with runtime(engine, on_message="steer") as r:
+        session = r.session("s")
+        await session.send("a")
+        await latch.came.wait()
+        tickets = [await session.send(text, id=text) for text in ("b", "c")]
+        await session.remove("b")
+        latch.open.set()
+        assert [await t.outcome() for t in tickets] == [Outcome.WITHDRAWN, Outcome.COMPLETED]
+        assert shown[-1][-1] == "c"
+        assert [item.text for item in await session.history()][-1] == "c"

@@ -110,9 +110,7 @@ class Transcript:
             case Finished(run, Outcome.SUPERSEDED, messages, rollback=False):
                 self._ended.add(run)
                 self._keep(self._take_messages(self._place(run), messages))
-            case Finished(run):
-                self._ended.add(run)
-            case Receipt():
+            case Finished() | Receipt():  # a message of it went; the rest may still begin
                 pass
 
     def _turn(self, run: RunId) -> LoggedTurn:

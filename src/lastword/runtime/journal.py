@@ -36,7 +36,8 @@ async def ask(store: Awaitable[T]) -> T:
             raise  # it is we who are being cancelled
         raise StoreError("the store gave up") from error
     except Exception as error:
-        raise StoreError(f"the store failed: {error!r}") from error
+        # its text may quote what was to be stored, and this is logged
+        raise StoreError(f"the store failed: {type(error).__name__}") from error
 
 
 class Journal:

@@ -149,18 +149,38 @@ class Runtime:
             await ask(self._store.open())
             await self._recover()
         except BaseException:
-            await self.close()
+            await self._let_go(self._shared)
             raise
         return self
 
     async def _recover(self) -> None:
         """Settle what a process that died here left behind."""
         for id_ in await ask(self._store.unfinished()):
-            if not _A_CHILDS.fullmatch(id_):
-                await self._conversation(id_).loaded()
-                continue
-            above = SessionId(id_.rpartition("#")[0])  # a child's run went with its parent's
-            await intake.load(Driver(id_, self._open(), self._engine, ancestors=(above,)))
+            try:
+                await self._recover_one(id_)
+            except StoreError as error:  # another process was quicker, or its log cannot be read
+                self._sessions.pop(id_, None)  # whoever asks for it is told
+                log.warning("not recovered session=%s error=%s", id_, type(error).__name__)
+
+    async def _recover_one(self, id: SessionId) -> None:
+        if not _A_CHILDS.fullmatch(id):
+            await self._conversation(id).loaded()
+            return
+        above = SessionId(id.rpartition("#")[0])  # a child's run went with its parent's
+        await intake.load(Driver(id, self._open(), self._engine, ancestors=(above,)))
+
+    async def _let_go(self, shared: Shared) -> None:
+        """It could not be opened: nothing is to be ended, and what was found still waits."""
+        self._closed = True
+        for session in self._sessions.values():
+            session.driver.close()
+            session.driver.abandon()
+        if shared.watchdog:
+            shared.watchdog.close()
+        await self._processes.close(self._grace)
+        with suppress(StoreError, TimeoutError):
+            async with asyncio.timeout(self._deadline):
+                await ask(self._store.close())
 
     async def __aexit__(
         self,
