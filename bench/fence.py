@@ -137,7 +137,9 @@ async def gated_calls() -> None:
 
 
 async def as_history_grows() -> None:
-    heading("as history grows (expected: x1; the first run of a session, which reads it all, is linear)")
+    heading(
+        "as history grows (expected: x1; the first run of a session, which reads it all, is linear)"
+    )
     await grows("emits in the run", EARLIER_EMITS, after_emits)
     await grows("calls in the run", EARLIER_CALLS, after_calls)
     await grows("turns in the session", EARLIER_TURNS, after_turns)

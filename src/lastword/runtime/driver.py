@@ -155,7 +155,8 @@ class Driver:
 
     def _committed(self, told: Told, committing: asyncio.Future[None]) -> None:
         if not committing.cancelled() and (error := committing.exception()):
-            log.error("not durable session=%s error=%s", self.id, error)
+            why = type(error.__cause__ or error).__name__  # its text may quote what was said
+            log.error("not durable session=%s error=%s", self.id, why)
         for ticket, outcome, why in told:
             ticket.tell_outcome(outcome, why)
 
@@ -289,6 +290,7 @@ class Driver:
         """A run has lost the session: its calls are settled, its typing mark is taken down."""
         hold, run = going.hold, going.hold.run
         open_calls = {made.call for made in going.ledger.reports if made.status == "intended"}
+        self.journal.nothing_soon()
         self.journal.add(*hold.take_shown(), *going.ledger.settle())
         for report in going.ledger.reports:
             if report.call in open_calls:

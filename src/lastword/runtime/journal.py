@@ -36,8 +36,7 @@ async def ask(store: Awaitable[T]) -> T:
             raise  # it is we who are being cancelled
         raise StoreError("the store gave up") from error
     except Exception as error:
-        # its text may quote what was to be stored, and this is logged
-        raise StoreError(f"the store failed: {type(error).__name__}") from error
+        raise StoreError(f"the store failed: {error!r}") from error
 
 
 class Journal:
@@ -84,6 +83,12 @@ class Journal:
                 self.commit()
 
             self._soon = asyncio.get_running_loop().call_later(_SOON, now)
+
+    def nothing_soon(self) -> None:
+        """What was to be taken has been."""
+        if self._soon:
+            self._soon.cancel()
+            self._soon = None
 
     def add_message(self, said: Said) -> None:
         """To be committed next, or not at all: its sender waits for that one commit."""
@@ -149,8 +154,7 @@ class Journal:
         """Take nothing more: the session is no longer this one's to write."""
         self._closed = True
         self._pending = []
-        if self._soon:
-            self._soon.cancel()
+        self.nothing_soon()
 
 
 def _done() -> asyncio.Future[None]:
