@@ -10,8 +10,11 @@ from contextlib import suppress
 
 from lastword import Run, Runtime
 
+in_tool = asyncio.Event()
+
 
 async def for_ever() -> None:
+    in_tool.set()
     say("in_tool")
     while True:
         with suppress(asyncio.CancelledError):
@@ -35,9 +38,7 @@ async def main(database: str, situation: str) -> None:
             await session.send("second", id="second")
             say("accepted")
         elif situation == "stopping":
-            while not session.active:
-                await asyncio.sleep(0)
-            await asyncio.sleep(0.2)
+            await in_tool.wait()
             stopping = session.stop()  # its run will not unwind
             await session.log()
             say("stopping")

@@ -173,11 +173,14 @@ class Warden:
     def _host_number(self, pid: int) -> int:
         if self._outside is None or self._outside.me == os.getpid():
             return pid
-        pidfd = os.pidfd_open(pid)
+        pidfd = _open(pid)
         try:
             return self._outside.number_of(pidfd)
+        except OSError:  # no descriptor is left to look with; it runs, and is ours, all the same
+            return -1
         finally:
-            os.close(pidfd)
+            if pidfd >= 0:
+                os.close(pidfd)
 
     def _signal(self, id_: int, number: int) -> None:
         for pid, known in self._started.items():
