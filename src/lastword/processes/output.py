@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 _CHUNK = 1 << 16
+_TERMINAL_HOLDS = 1 << 17  # bytes, more than a kernel keeps of what was written to one
 
 
 class Output:
@@ -158,12 +159,19 @@ class Output:
         self._wake()
 
     def _drain(self) -> None:
-        count = array.array("i", [0])
-        with suppress(OSError):  # of a terminal that the last process has let go of
-            fcntl.ioctl(self._fd, termios.FIONREAD, count)
-            while count[0] > 0 and (data := os.read(self._fd, min(count[0], _CHUNK))):
-                count[0] -= len(data)  # no more than was there: somebody may write for ever
+        left = self._held()
+        with suppress(OSError):  # nothing is left, or the last process let go of a terminal
+            while left > 0 and (data := os.read(self._fd, min(left, _CHUNK))):
+                left -= len(data)
                 self._take(data)
+
+    def _held(self) -> int:
+        """How much to read at most of what is there: somebody may write for ever."""
+        if os.isatty(self._fd):  # it counts only what has come through; reading fetches the rest
+            return _TERMINAL_HOLDS
+        count = array.array("i", [0])
+        fcntl.ioctl(self._fd, termios.FIONREAD, count)
+        return count[0]
 
     def close(self) -> None:
         """Read no more."""

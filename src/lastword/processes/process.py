@@ -13,8 +13,6 @@ from lastword.processes.input import Input
 from lastword.processes.output import Output
 from lastword.processes.plumbing import Plumbing
 
-_LAST_WORDS = 0.05  # seconds in which a terminal hands over what was written to it
-
 
 class Keeper(Protocol):
     """What a process asks of its warden."""
@@ -63,8 +61,7 @@ class Process:
         self._keeper = keeper
         self._plumbing = plumbing
         self._may_act = may_act
-        self._loop = asyncio.get_running_loop()
-        self._ended: asyncio.Future[int] = self._loop.create_future()
+        self._ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     def __repr__(self) -> str:
         state = "running" if self.code is None else f"code={self.code}"
@@ -164,12 +161,9 @@ class Process:
         self._ended.set_result(code)
         if stdin := self.stdin:
             stdin.let_go()
-        finish = [stream.finish for stream in (self.stdout, self.stderr) if stream]
-        for say in finish:
-            if self._plumbing.terminal:
-                self._loop.call_later(_LAST_WORDS, say)
-            else:
-                say()
+        for stream in (self.stdout, self.stderr):
+            if stream:
+                stream.finish()
 
     def let_go(self) -> None:
         """Its warden has gone: nobody can write to it any more, or ought to."""
