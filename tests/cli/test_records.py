@@ -13,7 +13,7 @@ from lastword import Run, Runtime
 from lastword.core.model import SessionId
 from lastword.stores.codec import decode
 from tests.cli.test_doctor import without_rights
-from tests.stores.files import by_hand, names_in, opened
+from tests.stores.files import by_hand, names_in, opened, put
 
 LASTWORD = [sys.executable, "-X", "utf8", "-W", "error", "-m", "lastword"]
 OF_A_SESSION = ("transcript", "receipts", "export", "delete")
@@ -155,8 +155,18 @@ def test_to_look_into_a_file_that_is_not_there_makes_none(tmp_path: Path, comman
 
     assert shown.returncode == 1
     said = " ".join((shown.stdout if command == "doctor" else shown.stderr).split())
-    assert f"here is no file {tmp_path / 'lost.db'}; say which one" in said
+    assert f"{tmp_path / 'lost.db'} does not exist; say which file" in said
     assert names_in(tmp_path) == []
+
+
+def test_to_look_into_an_empty_file_makes_no_store_of_it(tmp_path: Path) -> None:
+    put(tmp_path / "new.db", b"")
+
+    shown = lastword("sessions", "--store", "sqlite:new.db", cwd=tmp_path)
+
+    assert (shown.returncode, shown.stdout) == (1, "")
+    assert "new.db is empty; say which file" in shown.stderr
+    assert (tmp_path / "new.db").read_bytes() == b""
 
 
 @pytest.mark.parametrize("command", ["sessions", *OF_A_SESSION, "doctor"])

@@ -11,6 +11,7 @@ import copy
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
 from lastword.core.events import (
@@ -40,6 +41,7 @@ from lastword.core.model import (
     Turn,
 )
 from lastword.core.orders import Order
+from lastword.core.queue import Waiting
 from lastword.core.session import SessionMachine
 from lastword.errors import LastwordError
 from tests.core.ghost import NEW, OLD
@@ -137,8 +139,8 @@ def _spent(ghost: Ghost, event: Event, orders: list[Order]) -> Ghost:
             return ghost._replace(sent=ghost.sent + 1)
         case StopAsked() if orders:
             return ghost._replace(stops=ghost.stops + 1)
-        case Found(turns):
-            return ghost._replace(sent=len(turns))
+        case Found(waiting):
+            return ghost._replace(sent=len(waiting))
         case EditAsked() | RemoveAsked() | MoveAsked():
             return ghost._replace(touches=ghost.touches + 1)
         case _:
@@ -193,9 +195,13 @@ def _events(bounds: Bounds, state: State) -> Iterator[Event]:
 def _finds() -> Iterator[Event]:
     messages = [Message(MessageId(f"m{n}"), OLD, "ann") for n in range(2)]
     turns = tuple(Turn(RunId(f"r{n}"), (message,)) for n, message in enumerate(messages))
-    for held in (True, False):
-        yield Found(turns[:1], held)
-        yield Found(turns, held)
+    for held in product((True, False), repeat=2):
+        queue = tuple(Waiting(t, held=h) for t, h in zip(turns, held, strict=True))
+        yield Found(queue, hushed=False)
+        if all(held):
+            yield Found(queue, hushed=True)
+            yield Found(queue[:1], hushed=True)
+    yield Found((), hushed=True)
 
 
 def _arrivals(bounds: Bounds, ghost: Ghost) -> Iterator[Event]:
@@ -239,7 +245,7 @@ def _impossible(machine: SessionMachine, ghost: Ghost) -> Iterator[Event]:
         yield Ended(machine.active.run, Outcome.COMPLETED)
         yield SteeringTaken(machine.active.run)
     if ghost.here:
-        yield Found((), held=True)
+        yield Found((), hushed=True)
     for known in {*ghost.here, *ghost.storing}:
         yield Accepted(Message(known, OLD), RunId("r-new"), "takeover")
     for run in ghost.dying:

@@ -273,11 +273,11 @@ def _told(  # noqa: PLR0911, PLR0912 - one match, one arm an event
             wakes = tuple(w for w in ghost.wakes if w > at)
             windows = tuple(w for w in ghost.windows if due(w, before.settings) > at)
             return ghost._replace(now=max(at, ghost.now), wakes=wakes, windows=windows)
-        case Found(turns, held):
-            found = frozenset(_ids(turns))
-            waits = found if held else frozenset[MessageId]()
+        case Found(waiting, hushed):
+            found = _ids(w.turn for w in waiting)
+            held = frozenset(_ids(w.turn for w in waiting if w.held))
             return ghost._replace(
-                here=tuple(_ids(turns)), plain=found, paused=waits, waited=waits, hushed=held
+                here=tuple(found), plain=frozenset(found), paused=held, waited=held, hushed=hushed
             )
         case MoveAsked():
             return ghost._replace(plain=frozenset())

@@ -13,20 +13,20 @@ RESTART = (
     ),
     Mutation(
         "what was found is not held back",
-        "self.waiting = tuple(Waiting(turn, held=held) for turn in waiting)",
-        "self.waiting = tuple(Waiting(turn) for turn in waiting)",
+        "self.waiting, self.hushed = waiting, hushed\n",
+        "self.waiting, self.hushed = tuple(Waiting(w.turn) for w in waiting), hushed\n",
         found="after a restart",
     ),
     Mutation(
         "a stop before the restart is forgotten",
-        "self.hushed = held\n",
-        "self.hushed = False\n",
+        "self.waiting, self.hushed = waiting, hushed\n",
+        "self.waiting, self.hushed = waiting, False\n",
         found="after a restart",
     ),
     Mutation(
         "what was found does not go on by itself",
-        "self.hushed = held\n        return self._handoff()",
-        "self.hushed = held\n        return []",
+        "self.waiting, self.hushed = waiting, hushed\n        return self._handoff()",
+        "self.waiting, self.hushed = waiting, hushed\n        return []",
         found="after a restart",
     ),
     Mutation(

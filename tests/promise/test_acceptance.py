@@ -160,10 +160,10 @@ def test_messages_at_once_never_run_together_and_all_end(
 ) -> None:
     async def story() -> None:
         async def work(run: Run) -> None:
-            run.steering()
+            await run.steering()
             await run.emit("hm")
             await asyncio.sleep(0.1)
-            run.steering()
+            await run.steering()
 
         async with runtime(OneAtATime(work), on_message=policy) as r:
             session = r.session("s")

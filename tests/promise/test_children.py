@@ -72,7 +72,7 @@ def test_a_stop_that_the_loop_has_not_heard_of_yet_has_fenced_the_children(sched
             for run in runs:
                 assert not run.current
                 with pytest.raises(Superseded):
-                    run.steering()
+                    await run.steering()
                 speaking = run.emit("still here")
                 speaking.send(None)  # its first step; the loop has not turned
                 speaking.close()

@@ -129,9 +129,9 @@ def test_a_steer_joins_at_the_next_model_call_as_the_persons_own_words(schedules
 
         async def engine(run: Run) -> None:
             for _ in range(3):
-                asked.append(run.steering())
+                asked.append(await run.steering())
                 await asyncio.sleep(1)  # a model call
-            asked.append(run.steering())
+            asked.append(await run.steering())
 
         async with runtime(engine, on_message="steer") as r:
             session = r.session("s")
@@ -163,7 +163,7 @@ def test_a_steer_accepted_in_the_last_moment_is_answered_in_this_or_the_next_tur
         async def engine(run: Run) -> None:
             answered.extend(message.text for message in run.messages)
             await asyncio.sleep(0)
-            answered.extend(message.text for message in run.steering())
+            answered.extend(message.text for message in await run.steering())
 
         async with runtime(OneAtATime(engine), on_message="steer") as r:
             session = r.session("s")

@@ -5,7 +5,6 @@ process would find. Real deaths are in `tests/crash`.
 """
 
 import asyncio
-import copy
 from collections import Counter
 from typing import Literal
 
@@ -13,45 +12,14 @@ import pytest
 
 from lastword import FeedEvent, Outcome, Refused, Run, Runtime, Session, Status
 from lastword.core.model import SessionId
-from lastword.core.transcript import Called, Entry, Finished, Result, Said
+from lastword.core.transcript import Entry, Finished, Result, Said
 from lastword.errors import OwnedElsewhere, StoreError
-from lastword.stores.contract import StoredSession, Write
+from lastword.stores.contract import StoredSession
 from lastword.stores.memory import MemoryStore
 from lastword.testing.seeded import explore
+from tests.promise.disk import Disk, left_waiting
 from tests.promise.stories import Latch, a_while, answer, check_log, runtime
 from tests.promise.workshop import until
-
-
-class Disk(MemoryStore):
-    """A memory that remembers each moment at which its process could have died."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.acknowledged: set[str] = set()
-        self.moments: list[tuple[Disk, set[str]]] = []
-
-    async def commit(self, write: Write) -> None:
-        await asyncio.sleep(0)
-        await super().commit(write)
-        self.moments.append((self.found(), set(self.acknowledged)))
-        await asyncio.sleep(0)
-
-    def found(self) -> "Disk":
-        """What is found after a death right now."""
-        found = Disk()
-        found._rows = copy.deepcopy(self._rows)
-        found._below = copy.deepcopy(self._below)
-        return found
-
-    @property
-    def names(self) -> list[str]:
-        return [name for name, row in self._rows.items() if row.entries]
-
-    @property
-    def begun(self) -> set[str]:
-        """The calls that had been written down, and so may have executed, by what they append."""
-        entries = [entry for row in self._rows.values() for entry in row.entries]
-        return {e.arguments.split('"')[3] for e in entries if isinstance(e, Called)}
 
 
 async def test_a_run_that_was_going_is_lost_and_its_open_call_is_settled_once() -> None:
@@ -311,23 +279,6 @@ async def test_a_runtime_that_cannot_open_its_store_says_so_and_leaves_nothing()
     with pytest.raises(Exception, match="the store failed: OSError"):
         async with Runtime(engine, store=Broken()):
             pass
-
-
-async def left_waiting(*names: str) -> Disk:
-    """What a process leaves that dies with a message waiting in each of these sessions."""
-    latch = Latch()
-
-    async def engine(run: Run) -> None:
-        await latch.wait()
-
-    disk = Disk()
-    async with runtime(engine, store=disk, on_message="queue") as r:
-        for name in names:
-            for text in ("going", "waiting"):
-                await r.session(name).send(text, id=text)
-        found = disk.found()
-        latch.open.set()
-    return found
 
 
 async def waiting_in(disk: Disk, name: str) -> list[str]:

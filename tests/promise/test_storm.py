@@ -77,7 +77,7 @@ class Storm:
             case 2:
                 await run.call(len, "in a thread")
             case 3:
-                run.steering()
+                await run.steering()
             case 4 if run.session.count("/") < 2:
                 child = await run.child("help", keep=self.draw.random() < 0.3)
                 if self.draw.random() < 0.5:

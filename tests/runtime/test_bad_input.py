@@ -208,7 +208,7 @@ async def test_an_engine_that_emits_after_it_returned_is_not_heard() -> None:
         with pytest.raises(Superseded, match=r"run s#1 holds generation 1"):
             await runs[0].call(answer, runs[0])
         with pytest.raises(Superseded):
-            runs[0].steering()
+            await runs[0].steering()
         with pytest.raises(Superseded):
             await runs[0].child("late")
         with pytest.raises(Superseded):

@@ -8,6 +8,7 @@ import pytest
 
 from lastword.core.entries import Entry, Finished, Said
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
+from lastword.core.queue import Standing
 from lastword.errors import StaleWrite
 from lastword.stores.contract import Store, StoredMessage, StoredSession, Write
 from lastword.stores.opening import open_store
@@ -28,7 +29,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 def write(generation: int, *entries: Entry, session: SessionId = ALICE) -> Write:
     parent = ALICE if session == BELOW else None
-    return Write(session, Generation(generation), 1, entries, parent)
+    return Write(session, Generation(generation), 1, entries, parent=parent)
 
 
 def test_each_is_a_store(store: Store) -> None:
@@ -63,6 +64,19 @@ async def test_a_session_that_was_only_loaded_never_was(store: Store) -> None:
     await store.commit(write(0))
     assert await store.load(ALICE) == StoredSession(Generation(0), 1)
     assert await store.sessions() == ()
+
+
+async def test_how_the_queue_stands_is_kept_until_the_next_write_or_the_end(store: Store) -> None:
+    one, two = MessageId("one"), MessageId("two")
+    stands = Standing(hushed=True, order=(two, one), held=(one,))
+    await store.commit(replace(write(1, said), standing=stands))
+    assert await store.load(ALICE) == StoredSession(Generation(1), 1, True, stands)
+
+    await store.commit(replace(write(1, done), standing=Standing(order=(two,))))
+    assert await store.load(ALICE) == StoredSession(Generation(1), 1, False, Standing(order=(two,)))
+
+    await store.delete(ALICE)
+    assert await store.load(ALICE) == StoredSession(Generation(1), 1)
 
 
 async def test_a_write_of_an_older_generation_is_refused_whole(store: Store) -> None:
@@ -116,7 +130,7 @@ async def test_a_session_is_unfinished_until_each_of_its_messages_has_an_outcome
 async def test_generations_survive_deletion_and_children_go_with_their_parent(store: Store) -> None:
     await store.commit(write(3, said))
     await store.commit(write(1, said, session=BELOW))
-    deeper = Write(SessionId("alice#1/1#1/1"), Generation(1), 1, (said,), BELOW)
+    deeper = Write(SessionId("alice#1/1#1/1"), Generation(1), 1, (said,), parent=BELOW)
     await store.commit(deeper)
     await store.delete(ALICE)
 

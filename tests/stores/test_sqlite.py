@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from lastword.errors import OwnedElsewhere, StaleWrite, StoreError
 from lastword.stores.contract import StoredSession, Write
 from lastword.stores.sqlite import SqliteStore
 from tests.stores.files import S, by_hand, locked, names_in, numbers, opened, text, write
+
+FILES = ("it.db", "it.db-wal", "it.db-shm")
 
 
 @pytest.fixture
@@ -30,6 +33,13 @@ async def test_what_was_committed_is_there_when_the_file_is_opened_again(path: P
     async with opened(path) as store:
         assert numbers(await store.entries(S)) == [1, 2]
         assert await store.check() == []
+
+
+async def test_a_new_file_is_for_its_owners_eyes_only(path: Path) -> None:
+    async with opened(path) as store:
+        await store.commit(write(1))
+        modes = {name: stat.S_IMODE((path.parent / name).stat().st_mode) for name in FILES}
+        assert modes == dict.fromkeys(FILES, 0o600)
 
 
 async def test_who_waits_at_the_same_time_shares_one_sync(path: Path) -> None:

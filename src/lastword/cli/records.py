@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from lastword.core.model import SessionId
 from lastword.core.receipt import Receipt
@@ -57,10 +58,18 @@ async def _main(what: str, address: str, session: str | None) -> int:
 async def opened(address: str) -> Store:
     """The store at an address. To look for something must not make a file."""
     store = open_store(address)
-    if isinstance(store, SqliteStore) and not store.path.exists():
-        raise StoreError(f"there is no file {store.path}; say which one with --store sqlite:PATH")
+    if isinstance(store, SqliteStore) and not _anything_in(store.path):
+        why = "is empty" if store.path.exists() else "does not exist"
+        raise StoreError(f"{store.path} {why}; say which file with --store sqlite:PATH")
     await store.open()
     return store
+
+
+def _anything_in(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False
 
 
 async def _transcript(store: Store, session: SessionId) -> None:

@@ -77,6 +77,7 @@ class Called:
     # that left through the outbox, which the model did not ask for and is not shown
     nature: Nature = ""
     native: Native | None = None
+    key: str = ""  # of an idempotent call; who repeats one that is in doubt has the same
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from lastword.core.model import Message, MessageId, Outcome, Policy, Reason, RunId, Turn
+from lastword.core.model import Message, MessageId, Outcome, Policy, Reason, RunId
+from lastword.core.queue import Queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,8 @@ class ResumeAsked:
 class Found:
     """What an earlier process had accepted and not begun. Comes first, if it comes."""
 
-    turns: tuple[Turn, ...]
-    held: bool  # it waits for a person's word
+    waiting: Queue
+    hushed: bool  # nothing but a person's word lets it go on
 
 
 Event: TypeAlias = (

@@ -39,6 +39,7 @@ class Reason(StrEnum):
     SUPERSEDED = "superseded"
     SHUTDOWN = "shutdown"
     PARENT = "parent"
+    LOST = "lost"  # another process has the session now
 
     @property
     def outcome(self) -> Outcome:

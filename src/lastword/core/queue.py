@@ -21,6 +21,16 @@ class Waiting:
     due: float | None = None  # a window that collects until then; None: closed
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a session's queue stands, as far as its log does not tell."""
+
+    hushed: bool = False  # a person's stop was the last word
+    order: tuple[MessageId, ...] = ()  # of the messages that wait
+    held: tuple[MessageId, ...] = ()  # those of them that a stop paused
+
+
+AT_REST = Standing()
 Queue: TypeAlias = tuple[Waiting, ...]
 Turns: TypeAlias = tuple[Turn, ...]
 
@@ -69,6 +79,16 @@ def edited(among: Turns, new: Message) -> Turns:
 def queue_edited(queue: Queue, new: Message) -> Queue:
     """The queue with the message of that id reading anew."""
     return tuple(replace(w, turn=turn) for w in queue for turn in edited((w.turn,), new))
+
+
+def standing(queue: Queue, *, hushed: bool, lifted: bool) -> Standing:
+    """How the queue stands, or will once the hush is lifted: by whoever speaks, when stored."""
+    held = [w.turn for w in queue if w.held and not lifted]
+    return Standing(
+        hushed=hushed and not lifted,
+        order=tuple(m.id for w in queue for m in w.turn.messages),
+        held=tuple(m.id for turn in held for m in turn.messages),
+    )
 
 
 def moved(queue: Queue, turn: Turn, to: int) -> Queue:

@@ -62,7 +62,7 @@ class MessageReport:
 class Unconfirmed:
     """Something that had not ended when the receipt was written."""
 
-    kind: Literal["run", "task", "delivery", "tool", "child", "process"]
+    kind: Literal["run", "task", "delivery", "tool", "child", "process", "session"]
     name: str
 
     def __str__(self) -> str:
@@ -76,6 +76,7 @@ _VERBS = {
     Reason.SUPERSEDED: "Replaced the answer in",
     Reason.SHUTDOWN: "Shut down",
     Reason.PARENT: "Ended, with its parent,",
+    Reason.LOST: "Lost, to another process,",
 }
 
 
@@ -144,6 +145,8 @@ class Receipt:
         return cls(**fields)
 
     def __str__(self) -> str:
+        if beyond := [one.name for one in self.unconfirmed if one.kind == "session"]:
+            return f"{self.session} could not be stopped from here: {'; '.join(beyond)}"
         if not self:
             left = f" Still ending: {', '.join(map(str, self.unconfirmed))}."
             return f"Nothing was running in {self.session}.{left if self.unconfirmed else ''}"

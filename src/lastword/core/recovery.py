@@ -2,7 +2,8 @@
 
 A run that had begun is lost: it may have gone on for a while, and nobody knows how far. Its open
 calls may have executed, and are never made again. What was accepted and had not begun still waits.
-What was stopped stays stopped, because the stop itself is in the log.
+What was stopped stays stopped, because the stop itself is in the log; what was only paused, moved
+or hushed, in the session's standing.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, RunId, Status, Turn
-from lastword.core.receipt import Receipt, ToolReport
+from lastword.core.model import CallId, Message, MessageId, Outcome, RunId, Status, Turn
+from lastword.core.receipt import ToolReport
 from lastword.core.transcript import Began, Called, Entry, Finished, Result, Said
 
 
@@ -22,7 +23,6 @@ class Recovery:
     lost: tuple[RunId, ...] = ()
     calls: tuple[ToolReport, ...] = ()  # those of lost runs that may have executed
     waiting: tuple[Turn, ...] = ()
-    stopped: bool = False  # the last act was a person's stop
 
     def __str__(self) -> str:
         runs = f"lost: {', '.join(self.lost)}" if self.lost else ""
@@ -40,16 +40,12 @@ class _Log:
         self.open: dict[CallId, Called] = {}
         self.over: set[RunId] = set()
         self.ended: set[MessageId] = set()
-        self.stopped = False
         for entry in entries:
             self._take(entry)
 
     def _take(self, entry: Entry) -> None:
         match entry:
             case Said(message, run):
-                self.stopped = self.stopped and (
-                    message.origin != "person" or message.id in self.said
-                )
                 self.said[message.id] = (message, run)
             case Began(run, _, messages):
                 self.began.setdefault(run, []).extend(messages)
@@ -57,18 +53,17 @@ class _Log:
                 self.open[call] = entry
             case Result(call=call):
                 self.open.pop(call, None)
-            case Finished(run, outcome, messages, started):
+            case Finished(run=run, messages=messages, started=started):
                 self.ended.update(messages)
                 if started:
                     self.over.add(run)
-                self.stopped = self.stopped or outcome is Outcome.STOPPED
-            case Receipt(reason=reason):
-                self.stopped = self.stopped or reason is Reason.STOPPED
             case _:
                 pass
 
 
-def recover(entries: Iterable[Entry], *, child: bool = False) -> tuple[Recovery, tuple[Entry, ...]]:
+def recover(
+    entries: Iterable[Entry], order: tuple[MessageId, ...] = (), *, child: bool = False
+) -> tuple[Recovery, tuple[Entry, ...]]:
     """What was found, and the entries that settle it; a child's run has nobody to wait for."""
     log = _Log(entries)
     lost = {run: ids for run, ids in log.began.items() if run not in log.over}
@@ -87,10 +82,13 @@ def recover(entries: Iterable[Entry], *, child: bool = False) -> tuple[Recovery,
             ids = tuple(message.id for message in messages)
             settled.append(Finished(run, Outcome.LOST, ids, started=False))
         turns = {}
+    places = {message: place for place, message in enumerate(order)}
+    waiting = [Turn(run, tuple(messages)) for run, messages in turns.items()]
     found = Recovery(
         lost=tuple(lost),
         calls=tuple(ToolReport(c.call, c.name, Status.MAY_HAVE_EXECUTED) for c in calls),
-        waiting=tuple(Turn(run, tuple(messages)) for run, messages in turns.items()),
-        stopped=log.stopped,
+        waiting=tuple(
+            sorted(waiting, key=lambda turn: places.get(turn.messages[0].id, len(places)))
+        ),
     )
     return found, tuple(settled)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TypeVar
 
 from lastword.core.events import StopAsked
 from lastword.core.model import Reason, RunId, SessionId
 from lastword.core.orders import End, Pause
-from lastword.core.receipt import MessageReport, Receipt
-from lastword.errors import RuntimeClosed, StoreError, UnknownSession
+from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
+from lastword.errors import OwnedElsewhere, RuntimeClosed, StoreError, UnknownSession
 from lastword.runtime import intake
 from lastword.runtime.driver import Driver
 from lastword.runtime.going import Going
@@ -35,7 +36,7 @@ class Conversation:
     ) -> None:
         self.driver = driver
         self.closed = False
-        self._new = new
+        driver.moves.known = new
         self._runtime_must_be_open = runtime_must_be_open
         self._loading: asyncio.Task[None] | None = None
 
@@ -55,6 +56,8 @@ class Conversation:
     def must_be_open(self) -> None:
         """Raise if nothing can be asked of it any more."""
         self._runtime_must_be_open()
+        if self.driver.lost:
+            raise OwnedElsewhere(self.id, "another process, which has taken it over")
         if self.closed:
             raise UnknownSession(
                 f"session {self.id} has ended: it was deleted (ask the runtime for it anew), or it "
@@ -63,11 +66,13 @@ class Conversation:
 
     async def loaded(self) -> None:
         """Know what the store knows."""
-        if self._new:
-            return
+        if not self.driver.moves.known:
+            await unless_closed(self._load())
+
+    def _load(self) -> asyncio.Task[None]:
         if self._loading is None or (self._loading.done() and _failed(self._loading)):
             self._loading = self.driver.duties.start(intake.load(self.driver), name="load")
-        await unless_closed(self._loading)
+        return self._loading
 
     async def flushed(self, seconds: float) -> None:
         """Return when all is durable, or cannot be, or so much time has passed."""
@@ -80,16 +85,21 @@ class Conversation:
         self, reason: Reason, run: RunId | None = None, by: str | None = None
     ) -> Callable[[], Answer]:
         """Stop; what is returned, called, carries out the rest and gives the answer."""
-        step = self.driver.apply(StopAsked(reason, run, by))
+        if reason is Reason.SHUTDOWN and self._loading:
+            self._loading.cancel()  # what has not been read stays as it is
+        step = self.driver.moves.make(StopAsked(reason, run, by))
 
         def carry_out() -> Answer:
             self.driver.carry_out()
+            step.early = step.early and reason is not Reason.SHUTDOWN
             return Answer(self.answer(step, running.get()))
 
         return carry_out
 
     def answer(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
         """The receipt of what this step stopped, or of the stop that is still being settled."""
+        if step.early:
+            return self._answer_early(step, caller)
         pending = self.driver.settlements
         settlement = step.settlement or (pending[-1] if pending else None)
         now: asyncio.Future[Receipt] = self.driver.loop.create_future()
@@ -100,6 +110,24 @@ class Conversation:
         else:
             return settlement.answer
         return now
+
+    def _answer_early(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
+        """The receipt of a stop that came before anybody knew what there is to stop."""
+
+        async def answer() -> Receipt:
+            try:
+                async with asyncio.timeout(self.driver.shared.deadline):
+                    await unless_closed(self._load())
+            except (StoreError, RuntimeClosed, TimeoutError) as error:
+                why = str(error) or "its store has not answered; the stop comes first when it does"
+                left = (Unconfirmed("session", why),)
+                return replace(at_fence(self.driver, step), durable=False, unconfirmed=left)
+            if step.error:
+                raise step.error
+            step.early = False
+            return await self.answer(step, caller)
+
+        return self.driver.settling.start(answer(), name=f"stop {self.id}")
 
 
 async def unless_closed(duty: asyncio.Task[T]) -> T:

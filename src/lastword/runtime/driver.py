@@ -11,12 +11,11 @@ import asyncio
 import inspect
 import logging
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from lastword.core.events import (
     ClockReached,
@@ -40,16 +39,17 @@ from lastword.runtime.history import History
 from lastword.runtime.hold import Hold
 from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Ledger
+from lastword.runtime.moves import Moves
 from lastword.runtime.owned import Owned
 from lastword.runtime.run import Engine, Run, running
 from lastword.runtime.shared import Shared
 from lastword.runtime.step import Step
 from lastword.runtime.stop import Settlement, old_processes
 from lastword.runtime.tasks import Tasks
+from lastword.runtime.telling import Telling, Told, tell
 from lastword.runtime.ticket import Ticket
 
 log = logging.getLogger("lastword")
-Told: TypeAlias = list[tuple[Ticket, Outcome, str]]
 
 
 class Driver:
@@ -74,43 +74,36 @@ class Driver:
         self.loop = asyncio.get_running_loop()
         self.thread = threading.get_ident()  # the loop's
         self.machine = SessionMachine(shared.settings)
+        self.moves = Moves(self.machine, self.lock)
         self.feed = Feed(id, self.loop, keep=shared.feed_limit)
         above = ancestors[-1] if ancestors else None
         self.journal = Journal(id, shared.store, self.machine, self._refuse, self._lost, above)
+        self.telling = Telling(id, self.journal)
         self.history = History(id, shared.store, self.journal, shared.partial)
         self.duties = Tasks()  # what has to be done to the end: storing, committing
         self.settling = Tasks()
         self.tickets: dict[MessageId, list[Ticket]] = {}
         self.storing: dict[MessageId, asyncio.Task[None]] = {}
         self.settlements: list[Settlement] = []
+        self.lost = False  # to another process
         self.kept = shared.kept.setdefault(ancestors[0] if ancestors else id, [])
         self._parent = parent
         self._runs = Tasks()
-        self._todo: deque[Step] = deque()
         self._going: dict[RunId, Going] = {}
         self._timers: dict[asyncio.TimerHandle, None] = {}
         self.on_settled: Callable[[Receipt], object] = bool  # whoever keeps count of them
 
     # the machine
 
-    def apply(self, event: Event) -> Step:
-        """Tell the machine. Any thread may; `carry_out` has to follow, on the loop."""
-        with self.lock:
-            orders = self.machine.apply(event)
-            step = Step(event, orders, self.machine.generation, self.loop.time())
-            self._todo.append(step)
-        return step
-
     def tell(self, event: Event) -> Step:
         """Tell the machine, and carry out what it orders."""
-        step = self.apply(event)
+        step = self.moves.make(event)
         self.carry_out()
         return step
 
     def carry_out(self) -> None:
         """Carry out whatever was ordered and is still to be done, in order."""
-        while self._todo:
-            step = self._todo.popleft()
+        while step := self.moves.next():
             if step.ends_something:
                 reason = step.event.reason if isinstance(step.event, StopAsked) else None
                 step.settlement = self._settlement(reason or Reason.SUPERSEDED, step)
@@ -120,7 +113,7 @@ class Driver:
             if step.settlement:
                 step.settlement.begin()
             if self.journal.behind:
-                self._commit(told)
+                self.telling.when_durable(told)
 
     def _carry_out(self, order: Order, step: Step, told: Told) -> None:  # noqa: C901, PLR0912 - one match
         match order:
@@ -150,16 +143,6 @@ class Driver:
             case _:
                 assert_never(order)
 
-    def _commit(self, told: Told) -> None:
-        self.journal.commit().add_done_callback(partial(self._committed, told))
-
-    def _committed(self, told: Told, committing: asyncio.Future[None]) -> None:
-        if not committing.cancelled() and (error := committing.exception()):
-            why = type(error.__cause__ or error).__name__  # its text may quote what was said
-            log.error("not durable session=%s error=%s", self.id, why)
-        for ticket, outcome, why in told:
-            ticket.tell_outcome(outcome, why)
-
     def publish(
         self, kind: Kind, run: RunId | None = None, text: str = "", data: object = None
     ) -> FeedEvent:
@@ -187,8 +170,10 @@ class Driver:
     def _lost(self) -> None:
         """Another process has the session: whatever is going here may do nothing more."""
         log.error("lost session=%s to another process", self.id)
-        if self.machine.busy or self.machine.waiting:
-            self.tell(StopAsked(Reason.SHUTDOWN))
+        self.lost = True
+        self.tell(StopAsked(Reason.LOST))
+        if not self.settlements:
+            self.close()
 
     def _wake_at(self, at: float) -> None:
         def wake() -> None:
@@ -206,7 +191,8 @@ class Driver:
         hold = Hold(self.machine, self.lock, self.feed, run, order.generation, above)
         clear = partial(old_processes, self.settlements, run)
         processes = Owned(self.shared.processes, hold, self.kept, clear)
-        ledger = Ledger(hold, self.journal, self.threads, self.shared.before_tool, processes)
+        before, doubts = self.shared.before_tool, self.history.doubts
+        ledger = Ledger(hold, self.journal, self.threads, before, processes, doubts)
         going = Going(order.turn, hold, ledger, processes, self._parent, self._sink)
         self._going[run] = going
         if self.shared.watchdog:
@@ -307,13 +293,17 @@ class Driver:
 
     # what a run asks for
 
-    def take_steering(self, going: Going) -> tuple[Message, ...]:
+    async def take_steering(self, going: Going) -> tuple[Message, ...]:
         going.hold.must_hold("taking of what was sent to steer it")
         try:
             step = self.tell(SteeringTaken(going.hold.run))
         except ImpossibleMove:  # a stop from another thread came in between
             going.hold.must_hold("taking of what was sent to steer it")
             raise
+        if not step.orders:
+            return ()
+        await self.journal.committed()  # or it would be answered again after a crash
+        going.hold.must_hold("taking of what was sent to steer it")
         return tuple(m for order in step.orders if isinstance(order, Join) for m in order.messages)
 
     async def start_child(
@@ -343,10 +333,9 @@ class Driver:
 
     def answered(self, settlement: Settlement, receipt: Receipt) -> None:
         """A settlement has its receipt."""
-        for ticket, outcome, why in settlement.told:
-            ticket.tell_outcome(outcome, why)  # also if the store has not answered
+        tell(settlement.told)  # also if the store has not answered
         self.journal.add(replace(receipt, later=None))
-        self._commit([])
+        self.telling.when_durable([])
         self.publish("stopped", text=str(receipt), data=replace(receipt, later=None))
         log.info(
             "stopped session=%s generation=%d runs=%d dropped=%d ms=%d",
@@ -360,6 +349,8 @@ class Driver:
         self.on_settled(receipt)
         if receipt.quiet and not settlement.answer.result().quiet:
             self.publish("settled", text=str(receipt), data=replace(receipt, later=None))
+        if self.lost and not self.settlements:
+            self.close()  # who watches it has seen all there is
 
     # what is still dying
 
@@ -387,6 +378,7 @@ class Driver:
             timer.cancel()
         self.feed.close()
         self.journal.close()
+        self.telling.close()
 
     def abandon(self) -> None:
         """The runtime ends: nothing of this will be waited for any longer."""

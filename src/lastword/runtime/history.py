@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from lastword.core.doubts import Doubts
 from lastword.core.model import SessionId
 from lastword.core.transcript import Partial, Shown, Transcript
 from lastword.runtime.journal import Journal, ask
@@ -20,6 +21,7 @@ class History:
         self._store = store
         self._journal = journal
         self._transcript = Transcript(partial)
+        self.doubts = Doubts()
         self._read = 0
         self._turn = asyncio.Lock()  # two readers would add the same entries twice
 
@@ -30,4 +32,5 @@ class History:
             new = await ask(self._store.entries(self._session, self._read))
             self._read += len(new)
             self._transcript.add(*new)
+            self.doubts.take(*new)
             return self._transcript.shown()

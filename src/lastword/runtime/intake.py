@@ -18,6 +18,7 @@ from lastword.core.model import (
     RunId,
 )
 from lastword.core.orders import Refuse
+from lastword.core.queue import Standing, Waiting
 from lastword.core.recovery import Recovery, recover
 from lastword.errors import Busy, QueueFull, StoreError, Undurable
 from lastword.runtime.checks import must_be_text
@@ -33,29 +34,44 @@ _OURS = re.compile(r"m\d+")  # what a message is called if its sender does not s
 
 async def load(driver: Driver) -> None:
     """Learn from the store where the session stands."""
-    stored = await ask(driver.shared.store.load(driver.id))
-    if stored is None:
-        return
-    found = await _recovered(driver, stored) if stored.unfinished else None
-    with driver.lock:  # and never backwards
-        known_so_far = driver.machine.generation
-        driver.machine.generation = max(known_so_far, stored.generation)
-        driver.journal.serial = max(driver.journal.serial, stored.serial)
-    if found:
-        for turn in found.waiting:
-            for message in turn.messages:
-                driver.tickets[message.id] = [Ticket(message, turn.run)]
-        driver.publish("recovered", text=str(found), data=found)
-        held = found.stopped or (bool(found.waiting) and driver.shared.on_restart == "wait")
-        driver.tell(Found(found.waiting, held))
+    try:
+        stored = await ask(driver.shared.store.load(driver.id))
+        recovered = await _recovered(driver, stored) if stored and stored.unfinished else None
+    except BaseException:
+        driver.moves.not_known()
+        raise
+    found = None
+    if stored:
+        driver.machine.generation = stored.generation
+        driver.journal.serial = stored.serial
+        driver.journal.found(stored.standing)
+        found = _found(driver, stored.standing, recovered)
+    driver.moves.now_known(found)
+    driver.carry_out()
+
+
+def _found(driver: Driver, standing: Standing, recovered: Recovery | None) -> Found | None:
+    if recovered is None:
+        return Found((), hushed=True) if standing.hushed else None
+    for turn in recovered.waiting:
+        for message in turn.messages:
+            driver.tickets[message.id] = [Ticket(message, turn.run)]
+    driver.publish("recovered", text=str(recovered), data=recovered)
+    waits = bool(recovered.waiting) and driver.shared.on_restart == "wait"
+    hushed = standing.hushed or waits
+    queue = [
+        Waiting(turn, held=hushed or any(m.id in standing.held for m in turn.messages))
+        for turn in recovered.waiting
+    ]
+    return Found(tuple(queue), hushed)
 
 
 async def _recovered(driver: Driver, stored: StoredSession) -> Recovery:
     """Settle what an earlier process left, in one transaction, before anything else is done."""
     log = await ask(driver.shared.store.entries(driver.id))
-    found, settled = recover(log, child=bool(driver.ancestors))
+    found, settled = recover(log, stored.standing.order, child=bool(driver.ancestors))
     generation = Generation(stored.generation + 1)
-    write = Write(driver.id, generation, stored.serial, settled)
+    write = Write(driver.id, generation, stored.serial, settled, stored.standing)
     await ask(driver.shared.store.commit(write))
     lost, waiting = len(found.lost), len(found.waiting)
     log_.warning("recovered session=%s lost=%d waiting=%d", driver.id, lost, waiting)

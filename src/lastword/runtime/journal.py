@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from lastword.core.model import MessageId, SessionId
+from lastword.core.queue import AT_REST, Standing, standing
 from lastword.core.session import SessionMachine
 from lastword.core.transcript import Entry, Finished, Said
 from lastword.errors import OwnedElsewhere, StoreError
@@ -64,18 +65,20 @@ class Journal:
         self._tasks = Tasks()
         self._next: asyncio.Task[None] | None = None  # a commit that has not begun
         self._under_way: asyncio.Task[None] | None = None
-        self._closed = False
+        self.closed = False
+        self._standing = AT_REST  # as the store has it
         self._given_up = False
+        self._gone: OwnedElsewhere | None = None
         self._soon: asyncio.TimerHandle | None = None
 
     def add(self, *entries: Entry) -> None:
         """To be committed next."""
-        if not self._closed:
+        if not self.closed:
             self._pending += entries
 
     def take_soon(self, take: Callable[[], list[Entry]]) -> None:
         """Take what will have been said by then, in a moment: a token costs no commit."""
-        if self._soon is None and not self._closed:
+        if self._soon is None and not self.closed:
 
             def now() -> None:
                 self._soon = None
@@ -98,13 +101,26 @@ class Journal:
     @property
     def behind(self) -> bool:
         """Whether something is not durable yet."""
-        return bool(self._pending) or self._turn.locked()
+        return self._news or self._turn.locked()
+
+    @property
+    def _news(self) -> bool:
+        return not self.closed and (bool(self._pending) or self._standing != self._stands)
+
+    @property
+    def _stands(self) -> Standing:
+        machine = self._machine
+        return standing(machine.waiting, hushed=machine.hushed, lifted=bool(machine.speaking))
+
+    def found(self, stood: Standing) -> None:
+        """The store has this."""
+        self._standing = stood
 
     def commit(self) -> asyncio.Future[None]:
         """The commit that makes everything added so far durable. Shield it if you await it."""
-        if self._pending and self._next is None:
+        if self._news and self._next is None:
             self._next = self._tasks.start(self._commit(), name=f"commit {self._session}")
-        return self._next or self._under_way or _done()
+        return self._next or self._under_way or _done(self._gone)
 
     async def committed(self) -> None:
         """Return once everything added so far is durable. Whoever waits may give up; it goes on."""
@@ -122,15 +138,21 @@ class Journal:
             self._under_way, self._next = self._next, None  # what is added now is for the next
             entries, self._pending = self._pending, []
             fresh, self._fresh = self._fresh, set()
-            generation = self._machine.generation
-            write = Write(self._session, generation, self.serial, tuple(entries), self._parent)
+            stands = self._stands
+            write = Write(
+                *(self._session, self._machine.generation, self.serial),
+                *(tuple(entries), stands, self._parent),
+            )
             try:
                 await ask(self._store.commit(write))
+                self._standing = stands
             except BaseException as error:
                 self._pending = _without(fresh, entries + self._pending)
                 for message in sorted(fresh):
                     self._refuse(message)
-                if isinstance(error, OwnedElsewhere):
+                if isinstance(error, OwnedElsewhere) and not self.closed:
+                    self.close()
+                    self._gone = error
                     self._lost()
                 raise
             finally:
@@ -152,14 +174,18 @@ class Journal:
 
     def close(self) -> None:
         """Take nothing more: the session is no longer this one's to write."""
-        self._closed = True
+        self.closed = True
         self._pending = []
         self.nothing_soon()
 
 
-def _done() -> asyncio.Future[None]:
+def _done(error: StoreError | None) -> asyncio.Future[None]:
     done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    done.set_result(None)
+    if error is None:
+        done.set_result(None)
+    else:
+        done.set_exception(error)
+        done.exception()  # whoever awaits it is told; nobody has to
     return done
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from secrets import token_hex
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from lastword.core.doubts import Doubts
 from lastword.core.model import CallId, Status
 from lastword.core.receipt import ToolReport
 from lastword.core.transcript import Called, Entry, Nature, Result
@@ -25,6 +27,7 @@ from lastword.runtime.owned import Owned
 from lastword.runtime.threads import DaemonThreads
 
 R = TypeVar("R")
+KEY = "idempotency_key"  # the parameter in which a tool asks for it
 _LONGEST = 20_000  # characters of an argument list or a result that the transcript keeps
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 BeforeTool: TypeAlias = "Callable[[Call[Any]], Awaitable[None] | None]"
@@ -35,7 +38,7 @@ class Call(Generic[R]):
 
     __slots__ = (
         *("_args", "_kwargs", "_ledger"),
-        *("effect", "id", "isolated", "made", "name", "nature", "status", "tool"),
+        *("effect", "id", "isolated", "key", "made", "name", "nature", "status", "tool"),
     )
 
     def __init__(
@@ -55,6 +58,7 @@ class Call(Generic[R]):
         self.made = False
         self.isolated = isolated  # in a process of its own, which a stop kills
         self.nature: Nature = nature
+        self.key = ""  # what an idempotent tool's other side knows the call by
         self.effect = Effect("tool", self.name)
         self.tool = tool
         self._ledger = ledger
@@ -74,6 +78,13 @@ class Call(Generic[R]):
     def report(self) -> ToolReport:
         return ToolReport(self.id, self.name, self.status)
 
+    def take_key(self, doubts: Doubts, arguments: str) -> None:
+        """Be the same call as the one that this repeats, if that one is in doubt."""
+        whole = len(arguments) <= _LONGEST  # of what was cut, nobody can tell if it is the same
+        self.key = (whole and doubts.key(self.name, arguments)) or token_hex(16)
+        if KEY in _parameters(self.tool):
+            self._kwargs = {KEY: self.key, **self._kwargs}
+
     def begin(self) -> object:
         """The tool's first line, if the run may still act; the check is in the same step."""
         if not self.isolated:
@@ -91,7 +102,7 @@ class Call(Generic[R]):
 class Ledger:
     """The calls of one run."""
 
-    __slots__ = ("_before", "_calls", "_hold", "_journal", "_threads", "processes")
+    __slots__ = ("_before", "_calls", "_doubts", "_hold", "_journal", "_threads", "processes")
 
     def __init__(
         self,
@@ -100,7 +111,9 @@ class Ledger:
         threads: DaemonThreads,
         before: BeforeTool | None,
         processes: Owned,
+        doubts: Doubts,
     ) -> None:
+        self._doubts = doubts
         self._hold = hold
         self._journal = journal
         self._threads = threads
@@ -128,7 +141,13 @@ class Ledger:
         )
         if self._hold.current:
             self._calls.append(intended)
-            called = Called(self._hold.run, intended.id, intended.name, intended.arguments, nature)
+            arguments = intended.arguments
+            if nature == "idempotent":
+                intended.take_key(self._doubts, arguments)
+            called = Called(
+                *(self._hold.run, intended.id, intended.name, arguments, nature), key=intended.key
+            )
+            self._doubts.take(called)
             self._journal.add(*self._hold.take_shown(), called)
         else:
             intended.status = Status.NOT_STARTED
@@ -147,6 +166,7 @@ class Ledger:
                 begun = made.effect.begun
                 made.status = Status.MAY_HAVE_EXECUTED if begun else Status.NOT_STARTED
                 entries.append(Result(self._hold.run, made.id, made.status))
+        self._doubts.take(*entries)
         return entries
 
     async def make(self, made: Call[R]) -> R:
@@ -203,7 +223,16 @@ class Ledger:
         made.status = status
         self._hold.publish("call", made.name, made.report)
         self._journal.add(*self._hold.take_shown())
-        self._journal.add(Result(self._hold.run, made.id, status, content, error))
+        result = Result(self._hold.run, made.id, status, content, error)
+        self._doubts.take(result)
+        self._journal.add(result)
+
+
+def _parameters(tool: Callable[..., Any]) -> Iterable[str]:
+    try:
+        return inspect.signature(tool).parameters
+    except (TypeError, ValueError):  # it has no signature to be had
+        return ()
 
 
 def _render(value: object) -> str:

@@ -45,7 +45,7 @@ class Host(Protocol):
     journal: Journal
 
     def grace_of(self, asked: float | None) -> float: ...
-    def take_steering(self, going: Going) -> tuple[Message, ...]: ...
+    async def take_steering(self, going: Going) -> tuple[Message, ...]: ...
 
     async def start_child(
         self, going: Going, text: str, *, engine: Engine | None, keep: bool
@@ -237,7 +237,9 @@ class Run:
         `name` is what it is called in receipts, and to the model; its own name if not given.
         `isolated` calls it in a process of its own, which a stop kills: for tools that are not
         async and cannot be asked to end. It then has to be a function of a module's. `nature`
-        tells the model, if a call may have executed, that it can be made again all the same.
+        tells the model, if a call may have executed, that it can be made again all the same. An
+        idempotent tool with a parameter `idempotency_key` is given one: the same again for a call
+        that repeats one which may have executed, so that the other side does it once.
         """
         must_be_callable(tool, "a tool")
         must_be_one_of(nature, ("", "idempotent", "read_only"), "nature")
@@ -327,12 +329,12 @@ class Run:
         process = await self._going.processes.spawn(what, grace=grace)
         return await process.completed(timeout=timeout, grace=grace)
 
-    def steering(self) -> tuple[Message, ...]:
+    async def steering(self) -> tuple[Message, ...]:
         """Take what was sent to steer this run; it is part of the run from here on.
 
         Ask before each model call, and show the model what comes as the person's own words.
         """
-        return self._host.take_steering(self._going)
+        return await self._host.take_steering(self._going)
 
     async def child(self, text: str, *, engine: Engine | None = None, keep: bool = False) -> Child:
         """Start a run under this one, in a session of its own.

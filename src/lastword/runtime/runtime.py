@@ -197,8 +197,8 @@ class Runtime:
         return Session(self._conversation(SessionId(id)))
 
     def _conversation(self, id: SessionId) -> Conversation:
-        if id in self._sessions:
-            return self._sessions[id]
+        if (known := self._sessions.get(id)) and not known.driver.lost:
+            return known
         conversation = Conversation(Driver(id, self._open(), self._engine), self._open)
         if _A_CHILDS.fullmatch(id):
             conversation.closed = True  # it has ended; its log can be read, and no more

@@ -107,8 +107,8 @@ class Session:
         attached = attachments_of(attachments)
         must_be_one_of(on_message, (None, *get_args(Policy)), "on_message")
         must_be_one_of(origin, get_args(Origin), "origin")
-        self._conversation.must_be_open()
         try:
+            self._conversation.must_be_open()
             await self._conversation.loaded()
             if name is not None and (ticket := await intake.known(self._driver, name)):
                 return ticket
@@ -150,7 +150,7 @@ class Session:
         `loop.add_signal_handler(signal, session.stop)`.
         """
         driver, caller = self._driver, running.get()
-        step = driver.apply(StopAsked(Reason.STOPPED, _run(run), by))
+        step = driver.moves.make(StopAsked(Reason.STOPPED, _run(run), by))
         driver.end_processes_now()
         future: concurrent.futures.Future[Receipt] = concurrent.futures.Future()
 

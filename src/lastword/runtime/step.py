@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from lastword.core.events import Accepted, Event, StopAsked
 from lastword.core.model import Generation
 from lastword.core.orders import Cancel, End, Order, Pause
+from lastword.errors import LastwordError
 from lastword.runtime.stop import Settlement
 
 
@@ -19,6 +20,8 @@ class Step:
     generation: Generation
     at: float
     settlement: Settlement | None = None
+    early: bool = False  # it came before anybody knew what there is to stop
+    error: LastwordError | None = None  # why an early one touched nothing
 
     @property
     def ends_something(self) -> bool:

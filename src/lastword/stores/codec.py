@@ -27,6 +27,7 @@ from typing import (
 )
 
 from lastword.core.entries import Entry
+from lastword.core.queue import Standing
 from lastword.core.receipt import Receipt
 from lastword.errors import StoreError
 
@@ -62,6 +63,22 @@ def decode(kind: str, body: str) -> Entry:
         raise StoreError(
             f"the log has a {kind} that this lastword cannot read ({error}); a newer one wrote "
             "it, or it is damaged, so nothing of the log was read"
+        ) from error
+
+
+def encode_standing(standing: Standing) -> str:
+    """How a queue stands, as JSON."""
+    return _JSON.encode(_plain(standing))
+
+
+def decode_standing(body: str) -> Standing:
+    """What `encode_standing` took apart."""
+    try:
+        return _make(Standing, json.loads(body))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"how the queue stands cannot be read ({error}); a newer lastword wrote it, or it is "
+            "damaged"
         ) from error
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
+from lastword.core.queue import AT_REST, Standing
 from lastword.core.transcript import Entry
 
 
@@ -22,6 +23,7 @@ class Write:
     generation: Generation
     serial: int  # how many messages the session has numbered
     entries: tuple[Entry, ...]
+    standing: Standing = AT_REST  # it replaces the one before
     parent: SessionId | None = None  # of a child run's session: the session that goes on above it
 
 
@@ -32,6 +34,7 @@ class StoredSession:
     generation: Generation
     serial: int
     unfinished: bool = False  # a message of it has no outcome
+    standing: Standing = AT_REST
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lastword.core.model import Generation, MessageId, Outcome, SessionId
+from lastword.core.queue import AT_REST, Standing
 from lastword.core.transcript import Entry, Finished, Said
 from lastword.errors import StaleWrite
 from lastword.stores.contract import StoredMessage, StoredSession, Write
@@ -14,6 +15,7 @@ from lastword.stores.contract import StoredMessage, StoredSession, Write
 class _Row:
     generation: Generation
     serial: int
+    standing: Standing = AT_REST
     entries: list[Entry] = field(default_factory=list[Entry])
     said: dict[MessageId, Said] = field(default_factory=dict[MessageId, Said])
     outcomes: dict[MessageId, Outcome] = field(default_factory=dict[MessageId, Outcome])
@@ -35,7 +37,9 @@ class MemoryStore:
 
     async def load(self, session: SessionId) -> StoredSession | None:
         row = self._rows.get(session)
-        return StoredSession(row.generation, row.serial, row.unfinished) if row else None
+        if row is None:
+            return None
+        return StoredSession(row.generation, row.serial, row.unfinished, row.standing)
 
     async def commit(self, write: Write) -> None:
         row = self._rows.setdefault(write.session, _Row(Generation(0), 0))
@@ -44,6 +48,7 @@ class MemoryStore:
         if write.parent is not None:
             self._below.setdefault(write.parent, set()).add(write.session)
         row.generation, row.serial = write.generation, write.serial
+        row.standing = write.standing
         row.entries += write.entries
         for entry in write.entries:
             if isinstance(entry, Said):

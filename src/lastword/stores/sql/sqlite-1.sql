@@ -16,6 +16,7 @@ CREATE TABLE sessions (
   generation INTEGER,                    -- NULL: owned, but nothing was ever written
   serial     INTEGER NOT NULL DEFAULT 0, -- how many messages it has numbered
   length     INTEGER NOT NULL DEFAULT 0, -- how many entries its log has
+  standing   TEXT    NOT NULL DEFAULT '{}', -- JSON: how its queue stands
   parent     TEXT,                       -- the id of the session above it
   owner      INTEGER NOT NULL            -- an epoch
 ) STRICT;

@@ -51,6 +51,8 @@ class DatabaseFile:
             raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old, 3.37 is the oldest")
         self._must_be_usable()
         with self.putting_in_words("it was not opened"):
+            with suppress(FileExistsError):  # a new one is for its owner's eyes only
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             db = self.connect("FULL")
             try:
                 self._version(db)

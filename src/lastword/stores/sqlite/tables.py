@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from lastword.core.entries import Entry, Finished, Said
 from lastword.core.model import Generation, MessageId, Outcome, SessionId
 from lastword.errors import OwnedElsewhere, StaleWrite, StoreError
-from lastword.stores.codec import decode, encode
+from lastword.stores.codec import decode, decode_standing, encode, encode_standing
 from lastword.stores.contract import StoredMessage, StoredSession, Write
 from lastword.stores.sqlite.owners import Owner
 
@@ -23,11 +23,13 @@ class Encoded:
     """A write, ready for the tables."""
 
     write: Write
+    standing: str
     rows: tuple[tuple[str, str], ...]
 
     @classmethod
     def of(cls, write: Write) -> Encoded:
-        return cls(write, tuple(map(encode, write.entries)))
+        rows = tuple(map(encode, write.entries))
+        return cls(write, encode_standing(write.standing), rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class _Row:
     serial: int
     length: int
     owner: int
+    standing: str = "{}"
 
 
 class Tables:
@@ -69,7 +72,8 @@ class Tables:
             " WHERE session = ? AND outcome IS NULL)",
             (row.key,),
         ).fetchone()
-        return StoredSession(Generation(row.generation), row.serial, bool(unfinished))
+        standing = decode_standing(row.standing)
+        return StoredSession(Generation(row.generation), row.serial, bool(unfinished), standing)
 
     def commit(self, db: sqlite3.Connection, encoded: Encoded) -> None:
         write = encoded.write
@@ -78,12 +82,13 @@ class Tables:
         if row.generation is not None and write.generation < row.generation:
             raise StaleWrite(write.session, write.generation, row.generation)
         db.execute(
-            "UPDATE sessions SET generation = ?, serial = ?, length = ?,"
+            "UPDATE sessions SET generation = ?, serial = ?, length = ?, standing = ?,"
             " parent = coalesce(?, parent), owner = ? WHERE key = ?",
             (
                 write.generation,
                 write.serial,
                 row.length + len(encoded.rows),
+                encoded.standing,
                 write.parent,
                 self._owner.epoch,
                 row.key,
@@ -106,7 +111,7 @@ class Tables:
             self._must_own(db, session, row)
             self._claim(db, row.key)
             _empty(db, row.key)
-            db.execute("UPDATE sessions SET length = 0 WHERE key = ?", (row.key,))
+            db.execute("UPDATE sessions SET length = 0, standing = '{}' WHERE key = ?", (row.key,))
             self._taken.add(session)
         for key in below:
             _empty(db, key)
@@ -184,7 +189,8 @@ WITH RECURSIVE below (key, id) AS (
 
 def _find(db: sqlite3.Connection, session: SessionId) -> _Row | None:
     found = db.execute(
-        "SELECT key, generation, serial, length, owner FROM sessions WHERE id = ?", (session,)
+        "SELECT key, generation, serial, length, owner, standing FROM sessions WHERE id = ?",
+        (session,),
     ).fetchone()
     return _Row(*found) if found else None
 

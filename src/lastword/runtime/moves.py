@@ -1,0 +1,65 @@
+"""The moves of a session's machine, in order, each made under the session's lock."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+
+from lastword.core.events import Event, Found, StopAsked
+from lastword.core.session import SessionMachine
+from lastword.errors import LastwordError
+from lastword.runtime.step import Step
+
+
+class Moves:
+    """Any thread may make one; the event loop carries out what they order."""
+
+    def __init__(self, machine: SessionMachine, lock: threading.Lock) -> None:
+        self.known = False  # whether the store was asked what there is to move
+        self._machine = machine
+        self._lock = lock
+        self._now = asyncio.get_running_loop().time
+        self._todo: deque[Step] = deque()
+        self._early: list[Step] = []
+
+    def make(self, event: Event) -> Step:
+        """Tell the machine, and put in line what it orders.
+
+        A stop that comes before anybody knows what there is to stop is made when it is known.
+        """
+        with self._lock:
+            step = Step(event, [], self._machine.generation, self._now())
+            if isinstance(event, StopAsked) and not self.known:
+                step.early = True
+                self._early.append(step)
+            else:
+                self._make(step)
+        return step
+
+    def next(self) -> Step | None:
+        """The next whose orders are to be carried out."""
+        return self._todo.popleft() if self._todo else None
+
+    def now_known(self, found: Found | None) -> None:
+        """The store has told. What was stopped meanwhile is stopped before anything can act."""
+        with self._lock:
+            self.known = True
+            if found:
+                self._make(Step(found, [], self._machine.generation, self._now()))
+            for step in self._early:
+                try:
+                    self._make(step)
+                except LastwordError as error:
+                    step.error = error
+            self._early.clear()
+
+    def not_known(self) -> None:
+        """The store could not tell: stops from before have found nothing."""
+        with self._lock:
+            self._early.clear()
+
+    def _make(self, step: Step) -> None:
+        step.orders = self._machine.apply(step.event)
+        step.generation = self._machine.generation
+        self._todo.append(step)
