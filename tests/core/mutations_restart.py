@@ -13,20 +13,20 @@ RESTART = (
     ),
     Mutation(
         "what was found is not held back",
-        "self.waiting, self.hushed = waiting, hushed\n",
-        "self.waiting, self.hushed = tuple(Waiting(w.turn) for w in waiting), hushed\n",
+        "self.waiting, self.hushed = event.waiting, event.hushed\n",
+        "self.waiting = tuple(Waiting(w.turn) for w in event.waiting)\n        self.hushed = event.hushed\n",
         found="after a restart",
     ),
     Mutation(
         "a stop before the restart is forgotten",
-        "self.waiting, self.hushed = waiting, hushed\n",
-        "self.waiting, self.hushed = waiting, False\n",
+        "self.waiting, self.hushed = event.waiting, event.hushed\n",
+        "self.waiting, self.hushed = event.waiting, False\n",
         found="after a restart",
     ),
     Mutation(
         "what was found does not go on by itself",
-        "self.waiting, self.hushed = waiting, hushed\n        return self._handoff()",
-        "self.waiting, self.hushed = waiting, hushed\n        return []",
+        "self.waiting, self.hushed = event.waiting, event.hushed\n        return [] if event.stopping else self._handoff()",
+        "self.waiting, self.hushed = event.waiting, event.hushed\n        return []",
         found="after a restart",
     ),
     Mutation(

@@ -93,11 +93,11 @@ async def test_a_message_is_found_by_its_id_with_its_outcome(store: Store) -> No
     assert await store.message(ALICE, MessageId("m1")) is None
     await store.commit(write(1, said))
     assert await store.message(ALICE, MessageId("m1")) == StoredMessage(
-        said.message, RunId("alice#1"), None
+        said.message, RunId("alice#1"), None, began=False
     )
     await store.commit(write(2, done))
     assert await store.message(ALICE, MessageId("m1")) == StoredMessage(
-        said.message, RunId("alice#1"), Outcome.STOPPED
+        said.message, RunId("alice#1"), Outcome.STOPPED, began=False
     )
     assert await store.message(SessionId("bob"), MessageId("m1")) is None
 
@@ -108,7 +108,7 @@ async def test_a_message_that_was_edited_has_its_last_text(store: Store) -> None
     await store.commit(write(1, edited))
 
     found = await store.message(ALICE, MessageId("m1"))
-    assert found == StoredMessage(edited.message, RunId("alice#1"), None)
+    assert found == StoredMessage(edited.message, RunId("alice#1"), None, began=False)
 
 
 async def test_a_session_is_unfinished_until_each_of_its_messages_has_an_outcome(

@@ -171,7 +171,7 @@ async def test_a_check_finds_what_only_we_can_know(path: Path) -> None:
         with by_hand(path) as db:
             db.execute("DELETE FROM entries WHERE session = 1 AND number = 2")
             db.execute("UPDATE entries SET generation = 9 WHERE session = 2 AND number = 2")
-            db.execute("INSERT INTO messages VALUES (3, 'm1', 7, NULL)")
+            db.execute("INSERT INTO messages VALUES (3, 'm1', 7, 0, NULL)")
 
         assert await store.check() == [
             "session gap: entries are missing from its log",

@@ -93,6 +93,16 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
+class Used:
+    """What one request to a model cost."""
+
+    run: RunId
+    model: str
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """Something the session itself tells the model: within a run that is going, or on its own."""
 
@@ -126,5 +136,5 @@ class Finished:
 
 
 Entry: TypeAlias = (
-    Said | Began | Text | Thinking | Called | Result | Note | Summary | Finished | Receipt
+    Said | Began | Text | Thinking | Called | Result | Used | Note | Summary | Finished | Receipt
 )

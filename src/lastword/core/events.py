@@ -101,6 +101,7 @@ class Found:
 
     waiting: Queue
     hushed: bool  # nothing but a person's word lets it go on
+    stopping: bool = False  # a stop follows at once, and nothing starts before it
 
 
 Event: TypeAlias = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal, NewType, TypeAlias
 
@@ -89,6 +89,16 @@ class Turn:
     def by(self) -> str:
         """Whose it is: who began it."""
         return self.messages[0].by
+
+    @property
+    def message(self) -> Message:
+        """All of them as one."""
+        first, *others = self.messages
+        if not others:
+            return first
+        text = "\n\n".join(message.text for message in self.messages)
+        attached = tuple(one for message in self.messages for one in message.attachments)
+        return replace(first, text=text, attachments=attached)
 
     def named(self, run: RunId) -> bool:
         """Whether a run's id means this turn."""

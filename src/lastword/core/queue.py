@@ -81,12 +81,15 @@ def queue_edited(queue: Queue, new: Message) -> Queue:
     return tuple(replace(w, turn=turn) for w in queue for turn in edited((w.turn,), new))
 
 
-def standing(queue: Queue, *, hushed: bool, lifted: bool) -> Standing:
-    """How the queue stands, or will once the hush is lifted: by whoever speaks, when stored."""
+def standing(first: Turns, queue: Queue, *, hushed: bool, lifted: bool) -> Standing:
+    """How the queue stands, or will once the hush is lifted: by whoever speaks, when stored.
+
+    `first` is what comes before the queue and has not begun.
+    """
     held = [w.turn for w in queue if w.held and not lifted]
     return Standing(
         hushed=hushed and not lifted,
-        order=tuple(m.id for w in queue for m in w.turn.messages),
+        order=tuple(m.id for turn in (*first, *turns(queue)) for m in turn.messages),
         held=tuple(m.id for turn in held for m in turn.messages),
     )
 

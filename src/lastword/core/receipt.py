@@ -145,7 +145,8 @@ class Receipt:
         return cls(**fields)
 
     def __str__(self) -> str:
-        if beyond := [one.name for one in self.unconfirmed if one.kind == "session"]:
+        beyond = [one.name for one in self.unconfirmed if one.kind == "session"]
+        if not self and beyond:
             return f"{self.session} could not be stopped from here: {'; '.join(beyond)}"
         if not self:
             left = f" Still ending: {', '.join(map(str, self.unconfirmed))}."

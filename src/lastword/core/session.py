@@ -122,8 +122,8 @@ class SessionMachine:
                 return self._move(message, to, by)
             case ResumeAsked():
                 return self._resume()
-            case Found(waiting, hushed):
-                return self._found(waiting, hushed=hushed)
+            case Found():
+                return self._found(event)
             case _:
                 assert_never(event)
 
@@ -379,12 +379,12 @@ class SessionMachine:
         self._release()
         return self._handoff()
 
-    def _found(self, waiting: Queue, *, hushed: bool) -> Orders:
+    def _found(self, event: Found) -> Orders:
         if self.busy or self.waiting or self.steering or self.storing:
             raise ImpossibleMove("what an earlier process left is found first, or not at all")
         self._advance()  # the earlier process may not know yet that it lost the session
-        self.waiting, self.hushed = waiting, hushed
-        return self._handoff()
+        self.waiting, self.hushed = event.waiting, event.hushed
+        return [] if event.stopping else self._handoff()
 
     def _release(self) -> None:
         self.hushed, self.speaking = False, frozenset()

@@ -34,6 +34,7 @@ class Shown:
     native: Native | None = None
     status: Status | None = None  # of a result
     error: bool = False  # the tool raised, or is not known to have completed
+    run: RunId | None = field(default=None, compare=False)  # whose turn it is of
 
 
 @dataclass(slots=True)
@@ -75,6 +76,10 @@ class LoggedTurn:
 
 def show(turn: LoggedTurn, partial: Partial) -> list[Shown]:
     """A turn, as far as it went."""
+    return [replace(shown, run=turn.run) for shown in _show(turn, partial)]
+
+
+def _show(turn: LoggedTurn, partial: Partial) -> list[Shown]:
     if turn.end and turn.end.rollback:
         return _rolled_back(turn)
     completed = turn.end is not None and turn.end.outcome is Outcome.COMPLETED

@@ -23,6 +23,7 @@ from lastword.core.entries import (
     Summary,
     Text,
     Thinking,
+    Used,
 )
 from lastword.core.model import Message, MessageId, Outcome, RunId
 from lastword.core.receipt import Receipt
@@ -44,6 +45,7 @@ __all__ = [
     "Text",
     "Thinking",
     "Transcript",
+    "Used",
     "build",
 ]
 
@@ -110,7 +112,7 @@ class Transcript:
             case Finished(run, Outcome.SUPERSEDED, messages, rollback=False):
                 self._ended.add(run)
                 self._keep(self._take_messages(self._place(run), messages))
-            case Finished() | Receipt():  # a message of it went; the rest may still begin
+            case Finished() | Receipt() | Used():  # a message of it went; the rest may begin
                 pass
 
     def _turn(self, run: RunId) -> LoggedTurn:

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lastword.core.entries import Native
 from lastword.core.model import Attachment
+
+
+def must_be_native(native: object) -> None:
+    """An error if it is not something that can be stored and given back."""
+    if native is None:
+        return
+    if not isinstance(native, Native):
+        raise TypeError(f"native must be a Native, not a {type(native).__name__}")
+    must_be_text(native.engine, "a native's engine")
+    must_be_text(native.data, "a native's data")
 
 
 def must_be_text(thing: object, what: str) -> None:

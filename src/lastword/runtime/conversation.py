@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from lastword.core.events import StopAsked
 from lastword.core.model import Reason, RunId, SessionId
 from lastword.core.orders import End, Pause
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
-from lastword.errors import OwnedElsewhere, RuntimeClosed, StoreError, UnknownSession
+from lastword.errors import LastwordError, OwnedElsewhere, RuntimeClosed, StoreError, UnknownSession
 from lastword.runtime import intake
 from lastword.runtime.driver import Driver
 from lastword.runtime.going import Going
@@ -22,6 +23,7 @@ from lastword.runtime.stop import Answer
 from lastword.runtime.tasks import ended
 
 T = TypeVar("T")
+_TAKEN = "another process, which has taken it over"
 
 
 class Conversation:
@@ -57,7 +59,7 @@ class Conversation:
         """Raise if nothing can be asked of it any more."""
         self._runtime_must_be_open()
         if self.driver.lost:
-            raise OwnedElsewhere(self.id, "another process, which has taken it over")
+            raise OwnedElsewhere(self.id, _TAKEN)
         if self.closed:
             raise UnknownSession(
                 f"session {self.id} has ended: it was deleted (ask the runtime for it anew), or it "
@@ -91,25 +93,34 @@ class Conversation:
 
         def carry_out() -> Answer:
             self.driver.carry_out()
-            step.early = step.early and reason is not Reason.SHUTDOWN
+            if reason is Reason.SHUTDOWN or self._beyond:
+                step.early = False
             return Answer(self.answer(step, running.get()))
 
         return carry_out
 
     def answer(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
         """The receipt of what this step stopped, or of the stop that is still being settled."""
+        if why := self._beyond:
+            return _given(at_fence(self.driver, step, beyond=why))
         if step.early:
             return self._answer_early(step, caller)
         pending = self.driver.settlements
         settlement = step.settlement or (pending[-1] if pending else None)
-        now: asyncio.Future[Receipt] = self.driver.loop.create_future()
         if settlement is None:
-            now.set_result(at_fence(self.driver, step))
-        elif settlement.answer.done() or settlement.includes(caller):
-            now.set_result(settlement.receipt())  # nobody waits for their own end
-        else:
-            return settlement.answer
-        return now
+            return _given(at_fence(self.driver, step))
+        if settlement.answer.done() or settlement.includes(caller):
+            return _given(settlement.receipt())  # nobody waits for their own end
+        return settlement.answer
+
+    @property
+    def _beyond(self) -> str:
+        """Why nothing that goes on under its name can be stopped through this one."""
+        if self.driver.lost and not self.driver.settlements:
+            return f"it belongs to {_TAKEN}; stop it there"
+        if self.closed and not self.driver.settlements:
+            return "it has ended; ask the runtime for it anew"
+        return ""
 
     def _answer_early(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
         """The receipt of a stop that came before anybody knew what there is to stop."""
@@ -118,10 +129,13 @@ class Conversation:
             try:
                 async with asyncio.timeout(self.driver.shared.deadline):
                     await unless_closed(self._load())
-            except (StoreError, RuntimeClosed, TimeoutError) as error:
-                why = str(error) or "its store has not answered; the stop comes first when it does"
-                left = (Unconfirmed("session", why),)
-                return replace(at_fence(self.driver, step), durable=False, unconfirmed=left)
+            except TimeoutError:
+                step.promised = True
+                why = "its store has not answered; the stop comes first when it does"
+                waits = at_fence(self.driver, step, beyond=why)
+                return replace(waits, later=partial(self._answer_early, step, None))
+            except (StoreError, RuntimeClosed) as error:
+                return at_fence(self.driver, step, beyond=str(error))
             if step.error:
                 raise step.error
             step.early = False
@@ -130,14 +144,15 @@ class Conversation:
         return self.driver.settling.start(answer(), name=f"stop {self.id}")
 
 
-async def unless_closed(duty: asyncio.Task[T]) -> T:
+async def unless_closed(duty: asyncio.Task[T], error: LastwordError | None = None) -> T:
     """Wait for something the runtime does; if it was given up, the runtime is being closed."""
     try:
         return await asyncio.shield(duty)
     except asyncio.CancelledError:
         here = asyncio.current_task()
         if duty.cancelled() and not (here and here.cancelling()):
-            raise RuntimeClosed("this runtime was closed before it was done") from None
+            closed = RuntimeClosed("this runtime was closed before it was done")
+            raise (error or closed) from None
         raise
 
 
@@ -145,8 +160,19 @@ def _failed(task: asyncio.Task[None]) -> bool:
     return task.cancelled() or task.exception() is not None
 
 
-def at_fence(driver: Driver, step: Step) -> Receipt:
-    """All that is known in the instant of the fence; false if there was nothing to stop."""
+def _given(receipt: Receipt) -> asyncio.Future[Receipt]:
+    now: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+    now.set_result(receipt)
+    return now
+
+
+def at_fence(driver: Driver, step: Step, *, beyond: str = "") -> Receipt:
+    """All that is known in the instant of the fence; false if there was nothing to stop.
+
+    `beyond` is why there may be something all the same.
+    """
+    if step.early and not beyond:
+        beyond = "it was not read from its store yet; the stop comes first when it is"
     ends = [order for order in step.orders if isinstance(order, End)]
     dropped = [m for end in ends if not end.started for m in end.turn.messages]
     paused = [m for order in step.orders if isinstance(order, Pause) for m in order.turn.messages]
@@ -170,7 +196,7 @@ def at_fence(driver: Driver, step: Step) -> Receipt:
             *(MessageReport(message, "dropped") for message in dropped),
             *(MessageReport(message, "paused") for message in paused),
         ),
-        unconfirmed=tuple(driver.dying),
-        durable=not step.orders and not driver.journal.behind,
-        later=settled,
+        unconfirmed=(Unconfirmed("session", beyond),) if beyond else tuple(driver.dying),
+        durable=not beyond and not step.orders and not driver.journal.behind,
+        later=None if beyond else settled,
     )

@@ -45,8 +45,8 @@ from lastword.runtime.run import Engine, Run, running
 from lastword.runtime.shared import Shared
 from lastword.runtime.step import Step
 from lastword.runtime.stop import Settlement, old_processes
-from lastword.runtime.tasks import Tasks
-from lastword.runtime.telling import Telling, Told, tell
+from lastword.runtime.tasks import Tasks, described
+from lastword.runtime.telling import Telling, Told
 from lastword.runtime.ticket import Ticket
 
 log = logging.getLogger("lastword")
@@ -112,7 +112,9 @@ class Driver:
                 self._carry_out(order, step, told)
             if step.settlement:
                 step.settlement.begin()
-            if self.journal.behind:
+            if isinstance(step.event, StopAsked) and step.event.reason is Reason.STOPPED:
+                self.journal.stopped()
+            if told or self.journal.behind:
                 self.telling.when_durable(told)
 
     def _carry_out(self, order: Order, step: Step, told: Told) -> None:  # noqa: C901, PLR0912 - one match
@@ -172,6 +174,8 @@ class Driver:
         log.error("lost session=%s to another process", self.id)
         self.lost = True
         self.tell(StopAsked(Reason.LOST))
+        for kept in tuple(self.kept) if not self.ancestors else ():
+            self.duties.start(kept.end(), name=f"end {kept.pid}")
         if not self.settlements:
             self.close()
 
@@ -215,6 +219,7 @@ class Driver:
 
     async def _drive(self, going: Going) -> None:
         running.set(going)
+        await self.journal.committed_at_last(lambda: going.hold.current)
         run = Run(self, going, await self.history.shown())
         if not going.hold.current:
             return
@@ -236,7 +241,7 @@ class Driver:
             with suppress(StaleRun):  # unless a stop from another thread was quicker
                 self.tell(StopAsked(Reason.PARENT, run))  # its parent was stopped first
         if error and going.hold.current:
-            going.error = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+            going.error = error if isinstance(error, str) else described(error)
             cause = error if isinstance(error, BaseException) else None
             log.error("run failed session=%s run=%s error=%s", self.id, run, type(cause).__name__)
             log.debug("run failed session=%s run=%s", self.id, run, exc_info=cause)
@@ -269,8 +274,6 @@ class Driver:
             step.settlement.messages += [MessageReport(m, "dropped") for m in turn.messages]
         tickets = [ticket for id_ in ids for ticket in self.tickets.pop(id_, [])]
         told += [(ticket, outcome, error) for ticket in tickets]
-        if step.settlement:
-            step.settlement.told = told
 
     def _close(self, going: Going) -> str:
         """A run has lost the session: its calls are settled, its typing mark is taken down."""
@@ -300,11 +303,14 @@ class Driver:
         except ImpossibleMove:  # a stop from another thread came in between
             going.hold.must_hold("taking of what was sent to steer it")
             raise
-        if not step.orders:
-            return ()
-        await self.journal.committed()  # or it would be answered again after a crash
-        going.hold.must_hold("taking of what was sent to steer it")
-        return tuple(m for order in step.orders if isinstance(order, Join) for m in order.messages)
+        going.joined += [
+            m for order in step.orders if isinstance(order, Join) for m in order.messages
+        ]
+        if going.joined:
+            await self.journal.committed()  # or it would be answered again after a crash
+            going.hold.must_hold("taking of what was sent to steer it")
+        joined, going.joined = going.joined, []
+        return tuple(joined)
 
     async def start_child(
         self, going: Going, text: str, *, engine: Engine | None, keep: bool
@@ -331,9 +337,8 @@ class Driver:
         self.settlements.append(settlement)
         return settlement
 
-    def answered(self, settlement: Settlement, receipt: Receipt) -> None:
+    def answered(self, receipt: Receipt) -> None:
         """A settlement has its receipt."""
-        tell(settlement.told)  # also if the store has not answered
         self.journal.add(replace(receipt, later=None))
         self.telling.when_durable([])
         self.publish("stopped", text=str(receipt), data=replace(receipt, later=None))

@@ -28,6 +28,7 @@ Kind: TypeAlias = Literal[
     "progress",
     "call",
     "process",
+    "usage",
     "ended",
     "recovered",
     "stopped",

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from lastword.core.model import Turn
+from lastword.core.model import Message, Turn
 from lastword.core.receipt import ProcessReport, Unconfirmed
 from lastword.runtime.children import Child
 from lastword.runtime.fence import Fence
@@ -38,6 +38,7 @@ class Going:
         self.deliveries = Tasks(f"run {hold.run}:")
         self.sink = make_sink(hold, self.deliveries)
         self.children: list[Child] = []
+        self.joined: list[Message] = []  # what was sent to steer it and it has not been given
         self.error = ""
 
     def descends_from(self, others: list[Going]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from functools import partial
 
 from lastword.core.events import Accepted, Found, Stored
 from lastword.core.model import (
@@ -44,26 +45,27 @@ async def load(driver: Driver) -> None:
     if stored:
         driver.machine.generation = stored.generation
         driver.journal.serial = stored.serial
-        driver.journal.found(stored.standing)
         found = _found(driver, stored.standing, recovered)
     driver.moves.now_known(found)
     driver.carry_out()
 
 
 def _found(driver: Driver, standing: Standing, recovered: Recovery | None) -> Found | None:
+    waits = recovered is not None and driver.shared.on_restart == "wait"
+    driver.journal.found(standing, waits=waits)
     if recovered is None:
         return Found((), hushed=True) if standing.hushed else None
     for turn in recovered.waiting:
         for message in turn.messages:
             driver.tickets[message.id] = [Ticket(message, turn.run)]
     driver.publish("recovered", text=str(recovered), data=recovered)
-    waits = bool(recovered.waiting) and driver.shared.on_restart == "wait"
-    hushed = standing.hushed or waits
+    # what the standing does not know of was being stopped when the process died
+    free = set(standing.order) - set(standing.held)
     queue = [
-        Waiting(turn, held=hushed or any(m.id in standing.held for m in turn.messages))
+        Waiting(turn, held=waits or not all(message.id in free for message in turn.messages))
         for turn in recovered.waiting
     ]
-    return Found(tuple(queue), hushed)
+    return Found(tuple(queue), standing.hushed or (waits and bool(queue)))
 
 
 async def _recovered(driver: Driver, stored: StoredSession) -> Recovery:
@@ -104,7 +106,8 @@ async def known(driver: Driver, id: MessageId) -> Ticket | None:
     if stored is None:
         return None
     ticket = Ticket(stored.message, stored.run)
-    ticket.tell_started(stored.run)
+    if stored.began:
+        ticket.tell_started(stored.run)
     ticket.tell_outcome(stored.outcome or Outcome.LOST)  # else whoever had it has died with it
     return ticket
 
@@ -138,8 +141,15 @@ def accept(
     commit = driver.journal.commit()  # in the same step: the one that has this message in it
     stored = driver.duties.start(_store(driver, name, commit), name=f"store {name}")
     driver.storing[name] = stored
-    stored.add_done_callback(lambda _: driver.storing.pop(name))
+    stored.add_done_callback(partial(_forget, driver.storing, name))
     return ticket, stored
+
+
+def _forget(
+    storing: dict[MessageId, asyncio.Task[None]], id: MessageId, stored: asyncio.Task[None]
+) -> None:
+    if storing.get(id) is stored:  # and not that of a second try
+        del storing[id]
 
 
 async def _store(driver: Driver, id: MessageId, commit: asyncio.Future[None]) -> None:

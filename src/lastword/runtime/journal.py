@@ -22,6 +22,7 @@ from lastword.runtime.tasks import Tasks
 from lastword.stores.contract import Store, Write
 
 T = TypeVar("T")
+AGAIN = 1.0  # seconds until what could not be stored is tried again
 _SOON = 0.25  # seconds that what was said may take to be stored
 
 
@@ -67,6 +68,7 @@ class Journal:
         self._under_way: asyncio.Task[None] | None = None
         self.closed = False
         self._standing = AT_REST  # as the store has it
+        self._waits = False
         self._given_up = False
         self._gone: OwnedElsewhere | None = None
         self._soon: asyncio.TimerHandle | None = None
@@ -110,11 +112,23 @@ class Journal:
     @property
     def _stands(self) -> Standing:
         machine = self._machine
-        return standing(machine.waiting, hushed=machine.hushed, lifted=bool(machine.speaking))
+        first = machine.steering
+        if machine.active and not machine.started:
+            first = (machine.active, *first)
+        lifted = bool(machine.speaking)
+        now = standing(first, machine.waiting, hushed=machine.hushed, lifted=lifted)
+        self._waits = self._waits and now.hushed
+        if self._waits:  # nobody asked for that; the next process may do otherwise
+            return replace(now, hushed=self._standing.hushed, held=self._standing.held)
+        return now
 
-    def found(self, stood: Standing) -> None:
-        """The store has this."""
-        self._standing = stood
+    def found(self, stood: Standing, *, waits: bool) -> None:
+        """The store has this; and what was found waits for a person, though nobody stopped it."""
+        self._standing, self._waits = stood, waits and not stood.hushed
+
+    def stopped(self) -> None:
+        """A person did say stop."""
+        self._waits = False
 
     def commit(self) -> asyncio.Future[None]:
         """The commit that makes everything added so far durable. Shield it if you await it."""
@@ -133,6 +147,16 @@ class Journal:
                 raise StoreError("the runtime was closed before the store answered") from None
             raise
 
+    async def committed_at_last(self, wanted: Callable[[], bool]) -> None:
+        """The same, but a store in trouble only delays it, for as long as anybody wants it."""
+        while wanted():
+            try:
+                await self.committed()
+            except StoreError:
+                await asyncio.sleep(AGAIN)
+            else:
+                return
+
     async def _commit(self) -> None:
         async with self._turn:
             self._under_way, self._next = self._next, None  # what is added now is for the next
@@ -150,14 +174,19 @@ class Journal:
                 self._pending = _without(fresh, entries + self._pending)
                 for message in sorted(fresh):
                     self._refuse(message)
-                if isinstance(error, OwnedElsewhere) and not self.closed:
-                    self.close()
-                    self._gone = error
-                    self._lost()
+                if isinstance(error, OwnedElsewhere):
+                    self.lose(error)
                 raise
             finally:
                 self._under_way = None
                 self._given_up = False
+
+    def lose(self, error: OwnedElsewhere | None = None) -> None:
+        """The session is another process's by now."""
+        if not self.closed:
+            self.close()
+            self._gone = error or OwnedElsewhere(self._session, "another process by now")
+            self._lost()
 
     def give_up(self) -> None:
         """A stop cannot wait any longer for the commit under way."""

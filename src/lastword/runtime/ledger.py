@@ -11,15 +11,17 @@ import asyncio
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable
+from functools import cached_property
 from secrets import token_hex
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from lastword.core.doubts import Doubts
 from lastword.core.model import CallId, Status
 from lastword.core.receipt import ToolReport
-from lastword.core.transcript import Called, Entry, Nature, Result
+from lastword.core.transcript import Called, Entry, Native, Nature, Result
 from lastword.errors import ImpossibleMove
 from lastword.processes.isolated import prepared
+from lastword.runtime.executor import calling
 from lastword.runtime.fence import call, is_async, name_of
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.journal import Journal
@@ -35,11 +37,6 @@ BeforeTool: TypeAlias = "Callable[[Call[Any]], Awaitable[None] | None]"
 
 class Call(Generic[R]):
     """One intended call of a tool. Awaiting `call()` makes it, at most once."""
-
-    __slots__ = (
-        *("_args", "_kwargs", "_ledger"),
-        *("effect", "id", "isolated", "key", "made", "name", "nature", "status", "tool"),
-    )
 
     def __init__(
         self,
@@ -58,6 +55,7 @@ class Call(Generic[R]):
         self.made = False
         self.isolated = isolated  # in a process of its own, which a stop kills
         self.nature: Nature = nature
+        self.render: Callable[[object], str] = _render  # a result, as the transcript keeps it
         self.key = ""  # what an idempotent tool's other side knows the call by
         self.effect = Effect("tool", self.name)
         self.tool = tool
@@ -65,7 +63,7 @@ class Call(Generic[R]):
         self._args = args
         self._kwargs = kwargs
 
-    @property
+    @cached_property
     def arguments(self) -> str:
         """The arguments by name, as the transcript keeps them."""
         try:
@@ -78,10 +76,10 @@ class Call(Generic[R]):
     def report(self) -> ToolReport:
         return ToolReport(self.id, self.name, self.status)
 
-    def take_key(self, doubts: Doubts, arguments: str) -> None:
+    def take_key(self, doubts: Doubts) -> None:
         """Be the same call as the one that this repeats, if that one is in doubt."""
-        whole = len(arguments) <= _LONGEST  # of what was cut, nobody can tell if it is the same
-        self.key = (whole and doubts.key(self.name, arguments)) or token_hex(16)
+        whole = len(self.arguments) <= _LONGEST  # of what was cut, nobody can tell
+        self.key = (whole and doubts.key(self.name, self.arguments)) or token_hex(16)
         if KEY in _parameters(self.tool):
             self._kwargs = {KEY: self.key, **self._kwargs}
 
@@ -93,6 +91,10 @@ class Call(Generic[R]):
         work = prepared(self.tool, self._args, self._kwargs, self.name)  # or it never began
         self._ledger.check_in(self)
         return self._ledger.processes.call(work)
+
+    def skip(self, why: str) -> None:
+        """Do not make it."""
+        self._ledger.skip(self, why)
 
     async def __call__(self) -> R:
         """Make the call. Raises `Superseded`, without making it, once the run lost its session."""
@@ -133,19 +135,23 @@ class Ledger:
         *,
         isolated: bool = False,
         nature: Nature = "",
+        arguments: str | None = None,
+        native: Native | None = None,
     ) -> Call[Any]:
-        """Write down that a tool is to be called."""
+        """Write down that a tool is to be called; its arguments, maybe, as a model gave them."""
         called_as = name or name_of(tool)
         intended: Call[Any] = Call(
             self, called_as, tool, args, kwargs, isolated=isolated, nature=nature
         )
         if self._hold.current:
             self._calls.append(intended)
-            arguments = intended.arguments
+            if arguments is not None:
+                intended.arguments = arguments
             if nature == "idempotent":
-                intended.take_key(self._doubts, arguments)
+                intended.take_key(self._doubts)
             called = Called(
-                *(self._hold.run, intended.id, intended.name, arguments, nature), key=intended.key
+                *(self._hold.run, intended.id, intended.name, intended.arguments, nature),
+                *(native, intended.key),
             )
             self._doubts.take(called)
             self._journal.add(*self._hold.take_shown(), called)
@@ -177,6 +183,7 @@ class Ledger:
         if made.made or made.status is not Status.INTENDED:
             raise ImpossibleMove(f"call {made.id} of {made.name} was made before; intend another")
         made.made = True
+        calling.set(made.name)
         try:
             if self._before is not None:
                 asked = self._before(made)
@@ -190,6 +197,12 @@ class Ledger:
         result = await self._run(made)
         self._hold.must_hold(f"use of the result of {made.name}")
         return result
+
+    def skip(self, made: Call[Any], why: str) -> None:
+        """It is not to be made, and the model is told why."""
+        if not made.made:
+            made.made = True
+            self._close(made, Status.NOT_STARTED, why, error=True)
 
     def check_in(self, made: Call[Any]) -> None:
         """The last check before the tool's own code; from here on it may have executed."""
@@ -212,7 +225,7 @@ class Ledger:
             status = Status.COMPLETED if called else Status.NOT_STARTED
             self._close(made, status, repr(error), error=True)
             raise
-        self._close(made, Status.COMPLETED, _render(result))
+        self._close(made, Status.COMPLETED, _cut(made.render(result)))
         return result
 
     def _close(
@@ -241,6 +254,10 @@ def _render(value: object) -> str:
         text = value if isinstance(value, str) else _encode(value)
     except (TypeError, ValueError, RecursionError):
         text = _named(value)
+    return _cut(text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
 
 

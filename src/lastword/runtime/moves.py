@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
+from dataclasses import replace
 
-from lastword.core.events import Event, Found, StopAsked
+from lastword.core.events import ClockReached, Event, Found, StopAsked
 from lastword.core.session import SessionMachine
 from lastword.errors import LastwordError
 from lastword.runtime.step import Step
@@ -46,18 +47,22 @@ class Moves:
         with self._lock:
             self.known = True
             if found:
+                found = replace(found, stopping=bool(self._early))
                 self._make(Step(found, [], self._machine.generation, self._now()))
             for step in self._early:
                 try:
                     self._make(step)
                 except LastwordError as error:
                     step.error = error
+            if self._early:  # whatever they left may start now
+                self._make(Step(ClockReached(0.0), [], self._machine.generation, self._now()))
             self._early.clear()
 
     def not_known(self) -> None:
-        """The store could not tell: stops from before have found nothing."""
+        """The store could not tell. Who still waits for an answer is told; whoever was told that
+        the stop comes first when it can is believed."""
         with self._lock:
-            self._early.clear()
+            self._early = [step for step in self._early if step.promised]
 
     def _make(self, step: Step) -> None:
         step.orders = self._machine.apply(step.event)

@@ -7,15 +7,15 @@ import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from dataclasses import replace
 from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
-from lastword.core.model import Generation, Message, RunId, SessionId, Token
+from lastword.core.model import Generation, Message, SessionId, Token
 from lastword.core.transcript import Native, Shown, Thinking
 from lastword.processes import Completed, Limits, Process, command
 from lastword.processes.command import OUTPUT_LIMIT, Stdin
 from lastword.runtime.checks import (
     must_be_callable,
+    must_be_native,
     must_be_one_of,
     must_be_seconds,
     must_be_text,
@@ -23,10 +23,9 @@ from lastword.runtime.checks import (
 from lastword.runtime.children import Child
 from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.fence import Fence, is_async
+from lastword.runtime.framework import Desk, ForFrameworks
 from lastword.runtime.going import Going
-from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Call
-from lastword.runtime.threads import DaemonThreads
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,15 +35,11 @@ running: ContextVar[Going | None] = ContextVar("lastword_running", default=None)
 Sink: TypeAlias = Callable[[FeedEvent], object]
 
 
-class Host(Protocol):
+class Host(Desk, Protocol):
     """What a run asks of its session."""
 
-    id: SessionId
-    threads: DaemonThreads
-
-    journal: Journal
-
     def grace_of(self, asked: float | None) -> float: ...
+
     async def take_steering(self, going: Going) -> tuple[Message, ...]: ...
 
     async def start_child(
@@ -52,7 +47,7 @@ class Host(Protocol):
     ) -> Child: ...
 
 
-class Run:
+class Run(ForFrameworks):
     """One answer in the making.
 
     Whatever leaves through this object is checked right before it does. A fence around a sink
@@ -60,21 +55,15 @@ class Run:
     """
 
     def __init__(self, host: Host, going: Going, history: tuple[Shown, ...]) -> None:
-        self.history = history  # what the model is to be shown; this run's message is last
-        self.message = _as_one(going.turn.messages)  # what this run was started to answer
+        super().__init__(host, going, history)
+        self.message = going.turn.message  # what this run was started to answer
         self._host = host
-        self._going = going
-        self._hold = going.hold
         self._told = 0
         self._typing = 0
         self._sink = going.sink
 
     def __repr__(self) -> str:
         return f"<Run {self.id} generation={self.generation} current={self.current}>"
-
-    @property
-    def id(self) -> RunId:
-        return self._hold.run
 
     @property
     def session(self) -> SessionId:
@@ -112,6 +101,7 @@ class Run:
         `native` is what its provider wants back word for word; without, it is not shown again.
         """
         must_be_text(text, "what a run thinks")
+        must_be_native(native)
         return self._think(text, native)
 
     async def _think(self, text: str, native: Native | None) -> None:
@@ -242,6 +232,7 @@ class Run:
         that repeats one which may have executed, so that the other side does it once.
         """
         must_be_callable(tool, "a tool")
+        must_be_text(name, "a tool's name")
         must_be_one_of(nature, ("", "idempotent", "read_only"), "nature")
         if isolated and is_async(tool):
             raise TypeError(f"{tool!r} is async: a stop cancels it, so it need not be isolated")
@@ -359,14 +350,3 @@ class Run:
 
 
 Engine: TypeAlias = Callable[[Run], Awaitable[None]]
-
-
-def _as_one(messages: tuple[Message, ...]) -> Message:
-    first, *others = messages
-    if not others:
-        return first
-    return replace(
-        first,
-        text="\n\n".join(message.text for message in messages),
-        attachments=tuple(attached for message in messages for attached in message.attachments),
-    )

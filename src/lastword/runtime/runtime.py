@@ -36,15 +36,16 @@ from lastword.runtime.offspring import Descendant
 from lastword.runtime.owned import Kept
 from lastword.runtime.run import Engine, Sink, running
 from lastword.runtime.session import Session
+from lastword.runtime.settings import stoppers_of, store_of, times_of
 from lastword.runtime.shared import Shared
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.watchdog import Watchdog
 from lastword.stores.contract import Store
-from lastword.stores.opening import open_store
 
 log = logging.getLogger("lastword")
 OnRestart: TypeAlias = Literal["wait", "run"]
+_WATCH = 2.0  # seconds between looks at what is still ours
 _A_CHILDS = re.compile(r".+#\d+/\d+", re.DOTALL)  # what child runs' sessions are called
 
 
@@ -88,15 +89,15 @@ class Runtime:
             must_be_one_of(value, get_args(allowed), what)
         must_be_count(queue_limit, "queue_limit", least=1)
         must_be_count(feed_limit, "feed_limit", least=1)
-        self._grace, self._deadline = _times(grace, deadline)
+        self._grace, self._deadline = times_of(grace, deadline)
         self._processes = Processes(level)
         if stall_after is not None:
             must_be_seconds(stall_after, "stall_after")
         self._engine = engine
         self._sink = sink
-        self._store = _store(store)
+        self._store = store_of(store)
         self._settings = Settings(
-            on_message, queue_on_stop, queue_limit, stoppers=_stoppers(stoppers)
+            on_message, queue_on_stop, queue_limit, stoppers=stoppers_of(stoppers)
         )
         self._partial: Partial = partial
         self._on_restart: OnRestart = on_restart
@@ -109,6 +110,7 @@ class Runtime:
         self._sessions: dict[SessionId, Conversation] = {}
         self._tasks = Tasks()  # what the runtime does for whoever asked, and goes on if they leave
         self._watching = Tasks()
+        self._unread: set[SessionId] = set()  # what could not be recovered; it is tried again
         self._closing: asyncio.Task[None] | None = None
         self._deleting: dict[SessionId, asyncio.Task[Receipt]] = {}
 
@@ -147,19 +149,32 @@ class Runtime:
         )
         try:
             await ask(self._store.open())
-            await self._recover()
+            await self._recover(await ask(self._store.unfinished()))
         except BaseException:
             await self._let_go(self._shared)
             raise
+        self._watching.start(self._keep_watch(), name="watch")
         return self
 
-    async def _recover(self) -> None:
+    async def _keep_watch(self) -> None:
+        """Notice what another process has taken though nothing is written; recover what is left."""
+        while self._store.shared or self._unread:
+            await asyncio.sleep(_WATCH)
+            busy = [id_ for id_, session in self._sessions.items() if not session.idle]
+            with suppress(StoreError):
+                for id_ in await ask(self._store.lost(busy)) if busy else ():
+                    self._sessions[id_].driver.journal.lose()
+            unread, self._unread = self._unread, set()
+            await self._recover(unread)
+
+    async def _recover(self, unfinished: Collection[SessionId]) -> None:
         """Settle what a process that died here left behind."""
-        for id_ in await ask(self._store.unfinished()):
+        for id_ in unfinished:
             try:
                 await self._recover_one(id_)
             except StoreError as error:  # another process was quicker, or its log cannot be read
                 self._sessions.pop(id_, None)  # whoever asks for it is told
+                self._unread.add(id_)
                 log.warning("not recovered session=%s error=%s", id_, type(error).__name__)
 
     async def _recover_one(self, id: SessionId) -> None:
@@ -214,7 +229,7 @@ class Runtime:
         fenced = [session.fence(reason) for session in self._sessions.values()]
         answers = [answer() for answer in fenced]  # all are fenced before anything is carried out
         receipts = [await answer for answer in answers]
-        return {receipt.session: receipt for receipt in receipts if receipt}
+        return {receipt.session: receipt for receipt in receipts if receipt or not receipt.quiet}
 
     async def sessions(self) -> tuple[str, ...]:
         """The sessions that the store knows."""
@@ -355,22 +370,6 @@ class Runtime:
                 session.driver.close()
 
 
-def _times(grace: float | None, deadline: float | None) -> tuple[float, float]:
-    """A stop answers a second after the last process was to be killed, unless it is told."""
-    if grace is not None:
-        must_be_seconds(grace, "grace", zero=True)
-    if deadline is not None:
-        must_be_seconds(deadline, "deadline")
-    if deadline is None:
-        grace = 2.0 if grace is None else grace
-        return grace, grace + 1.0
-    if grace is None:
-        return min(2.0, deadline * 2 / 3), deadline
-    if grace >= deadline:
-        raise ValueError(f"grace ({grace} s) must be shorter than deadline ({deadline} s)")
-    return grace, deadline
-
-
 def _of_all(receipts: list[Receipt], kept: tuple[Kept, ...]) -> Receipt:
     """One receipt for a session that was deleted and those below it: nothing was kept."""
     processes = {p.pid: p for receipt in receipts for p in receipt.processes}
@@ -384,17 +383,3 @@ def _of_all(receipts: list[Receipt], kept: tuple[Kept, ...]) -> Receipt:
     return replace(
         receipts[0], unconfirmed=tuple(dict.fromkeys(left)), processes=tuple(processes.values())
     )
-
-
-def _store(store: Store | str) -> Store:
-    if isinstance(store, str):
-        return open_store(store)
-    if not isinstance(store, Store):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-        raise TypeError(f"store must be an address or a Store, not a {type(store).__name__}")
-    return store
-
-
-def _stoppers(stoppers: Collection[str] | None) -> frozenset[str] | None:
-    if isinstance(stoppers, str):
-        raise TypeError("stoppers must be a collection of names, not one str")
-    return None if stoppers is None else frozenset(stoppers)

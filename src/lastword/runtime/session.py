@@ -125,7 +125,8 @@ class Session:
             attachments=attached,
             on_message=on_message,
         )
-        await unless_closed(stored)
+        doubt = f"the runtime was closed before message {ticket.message.id} was known to be stored"
+        await unless_closed(stored, StoreError(f"{doubt}; send it again, with its id, to find out"))
         return ticket
 
     def stop(self, *, run: str | None = None, by: str | None = None) -> Answer:
@@ -168,7 +169,8 @@ class Session:
         def answered(done: asyncio.Future[Receipt]) -> None:
             if watchdog:
                 watchdog.take_back(overdue)
-            give(done.result())
+            with suppress(concurrent.futures.InvalidStateError):
+                _hand_over(done, future)
 
         if watchdog := driver.shared.watchdog:
             watchdog.answer_by(step.at + driver.shared.deadline, overdue)
@@ -197,8 +199,13 @@ class Session:
 
     async def _ask(self, event: Event) -> None:
         self._conversation.must_be_open()
+        await self._conversation.loaded()
         self._driver.tell(event)
-        await self._driver.journal.committed()
+        try:
+            await self._driver.journal.committed()
+        except StoreError as error:
+            done = f"this was done in session {self.id}, but is not stored yet"
+            raise StoreError(f"{done}; it will be tried again: {error}") from error
 
     # what happened
 
@@ -222,6 +229,15 @@ class Session:
     async def history(self) -> tuple[Shown, ...]:
         """What a model would be shown of it."""
         return await self._driver.history.shown()
+
+
+def _hand_over(done: asyncio.Future[Receipt], to: concurrent.futures.Future[Receipt]) -> None:
+    if done.cancelled():
+        to.cancel()
+    elif error := done.exception():
+        to.set_exception(error)
+    else:
+        to.set_result(done.result())
 
 
 def _run(run: str | None) -> RunId | None:

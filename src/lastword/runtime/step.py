@@ -21,6 +21,7 @@ class Step:
     at: float
     settlement: Settlement | None = None
     early: bool = False  # it came before anybody knew what there is to stop
+    promised: bool = False  # its receipt said that it will be made, however late
     error: LastwordError | None = None  # why an early one touched nothing
 
     @property

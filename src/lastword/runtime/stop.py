@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
-from lastword.core.model import Generation, Outcome, Reason, RunId, SessionId
+from lastword.core.model import Generation, Reason, RunId, SessionId
 from lastword.core.receipt import ChildReport, MessageReport, Receipt, Unconfirmed
 from lastword.errors import StoreError
 from lastword.runtime.going import Going
@@ -22,7 +22,6 @@ from lastword.runtime.journal import Journal
 from lastword.runtime.owned import Kept
 from lastword.runtime.shared import Shared
 from lastword.runtime.tasks import Tasks, ended
-from lastword.runtime.ticket import Ticket
 
 _AGAIN = 1.0  # a polite `finally` has so many seconds before the cancel is delivered again
 _LEAST = 0.25  # what the store is given, also if the loop was stalled until after the deadline
@@ -37,8 +36,9 @@ class Settling(Protocol):
     settling: Tasks
     shared: Shared
     kept: list[Kept]
+    lost: bool
 
-    def answered(self, settlement: Settlement, receipt: Receipt) -> None: ...
+    def answered(self, receipt: Receipt) -> None: ...
     def settled(self, settlement: Settlement, receipt: Receipt) -> None: ...
 
 
@@ -87,7 +87,6 @@ class Settlement:
         self.goings: list[Going] = []
         self.runs: list[RunId] = []
         self.messages: list[MessageReport] = []
-        self.told: list[tuple[Ticket, Outcome, str]] = []  # who is to learn of an outcome
         self.answer: asyncio.Future[Receipt] = loop.create_future()
         self.done: asyncio.Future[Receipt] = loop.create_future()
         self._session = session
@@ -152,7 +151,7 @@ class Settlement:
         receipt = self.receipt()
         self.answer.set_result(receipt)
         if not self._silent:
-            self._session.answered(self, receipt)
+            self._session.answered(receipt)
 
     async def _commit(self) -> None:
         try:
@@ -187,6 +186,8 @@ class Settlement:
     def receipt(self) -> Receipt:
         """What can be said at this moment."""
         left = (*self.unconfirmed, *(u for kept in self._session.kept for u in kept.unconfirmed))
+        if self._session.lost:  # what waited there still does, or runs
+            left += (Unconfirmed("session", "another process has taken it over"),)
         dying = {one.name for one in left if one.kind == "child"}
         children = (
             replace(c, fate="unconfirmed" if c.session in dying else "ended")
@@ -209,7 +210,7 @@ class Settlement:
                 *(kept.report for kept in self._session.kept),
             ),
             level=self._session.shared.processes.level or "",
-            messages=tuple(self.messages),
+            messages=() if self._session.lost else tuple(self.messages),
             unconfirmed=left,
             durable=self._durable,
             later=partial(asyncio.shield, self.done),

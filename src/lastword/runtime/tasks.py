@@ -56,3 +56,11 @@ async def ended(tasks: tuple[asyncio.Task[Any], ...], seconds: float) -> bool:
     if tasks:
         await asyncio.wait(tasks, timeout=max(seconds, 0))
     return all(task.done() for task in tasks)
+
+
+def described(error: BaseException) -> str:
+    """An error in a line."""
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - an error of a team's own must not be able to keep a run going
+        return type(error).__name__

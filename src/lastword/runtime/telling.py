@@ -8,12 +8,12 @@ from functools import partial
 from typing import TypeAlias
 
 from lastword.core.model import Outcome, SessionId
-from lastword.runtime.journal import Journal
+from lastword.errors import StoreError
+from lastword.runtime.journal import AGAIN, Journal
 from lastword.runtime.ticket import Ticket
 
 log = logging.getLogger("lastword")
 Told: TypeAlias = list[tuple[Ticket, Outcome, str]]
-_AGAIN = 1.0  # seconds until what could not be stored is tried again
 
 
 class Telling:
@@ -39,11 +39,11 @@ class Telling:
         why = type(error.__cause__ or error).__name__  # its text may quote what was said
         log.error("not durable session=%s error=%s", self._session, why)
         if self._closed or self._journal.closed:
-            tell_lost(late)
+            self._give_up(late)
             return
         self._late = late
         if self._again is None:
-            self._again = asyncio.get_running_loop().call_later(_AGAIN, self._try_again)
+            self._again = asyncio.get_running_loop().call_later(AGAIN, self._try_again)
 
     def _try_again(self) -> None:
         self._again = None
@@ -55,16 +55,19 @@ class Telling:
         if self._again:
             self._again.cancel()
         late, self._late = self._late, []
-        tell_lost(late)
+        self._give_up(late)
+
+    def _give_up(self, told: Told) -> None:
+        """Say what whoever has the log says of it: what had begun is lost; the rest may yet run."""
+        for ticket, outcome, _ in told:
+            why = f"that message {ticket.message.id} was {outcome} could not be stored"
+            if ticket.begun:
+                ticket.tell_outcome(Outcome.LOST, why)
+            else:
+                ticket.tell_unknown(StoreError(f"{why}; it still waits in session {self._session}"))
 
 
 def tell(told: Told) -> None:
     """Those who wait for an outcome learn it."""
     for ticket, outcome, why in told:
         ticket.tell_outcome(outcome, why)
-
-
-def tell_lost(told: Told) -> None:
-    """Say what whoever reads the log later will say."""
-    for ticket, outcome, _ in told:
-        ticket.tell_outcome(Outcome.LOST, f"that it was {outcome} could not be stored")

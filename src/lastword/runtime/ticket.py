@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from lastword.core.model import Message, Outcome, Placement, RunId
 from lastword.core.receipt import Receipt
-from lastword.errors import TicketClosed
+from lastword.errors import LastwordError, TicketClosed
 
 T = TypeVar("T")
 
@@ -37,7 +37,7 @@ class Ticket:
     @property
     def done(self) -> bool:
         """Whether the outcome is known."""
-        return self._done.done() and not self._done.cancelled()
+        return self._done.done() and not self._done.cancelled() and not self._done.exception()
 
     @property
     def error(self) -> str:
@@ -83,6 +83,19 @@ class Ticket:
         if not self._done.done():
             self._error = error
             self._done.set_result(outcome)
+
+    def tell_unknown(self, error: LastwordError) -> None:
+        """What becomes of it is not for this process to say."""
+        if not self._done.done():
+            for future in (self._done, self._started):
+                if not future.done():
+                    future.set_exception(error)
+                    future.exception()  # whoever asks is told; nobody has to
+
+    @property
+    def begun(self) -> bool:
+        """Whether a run took it up."""
+        return self._taken_up is not None
 
     def tell_takeover(self, receipt: asyncio.Future[Receipt]) -> None:
         self._takeover = receipt

@@ -7,6 +7,7 @@ writer does not know yet. In SQLite the single writer makes it so, in PostgreSQL
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -44,6 +45,7 @@ class StoredMessage:
     message: Message
     run: RunId
     outcome: Outcome | None  # None: it has not ended
+    began: bool  # whether a run took it up
 
 
 @runtime_checkable
@@ -55,13 +57,15 @@ class Store(Protocol):
     them next, and can write nothing to them from then on.
     """
 
+    shared: bool  # whether other processes may have the same sessions
+
     async def open(self) -> None:
         """Be ready, or say what is wrong with the place. Called once, before anything else."""
         ...
 
     async def load(self, session: SessionId) -> StoredSession | None:
-        """Own the session, from here on; where it stands, also if it was deleted; None if it
-        never was. Owned by another that lives: `OwnedElsewhere`."""
+        """Own the session and those below it, from here on; where it stands, also if it was
+        deleted; None if it never was. Owned by another that lives: `OwnedElsewhere`."""
         ...
 
     async def commit(self, write: Write) -> None:
@@ -71,6 +75,10 @@ class Store(Protocol):
 
     async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
         """The session's log, in order, less the first so many. Anybody may read."""
+        ...
+
+    async def lost(self, among: Collection[SessionId]) -> tuple[SessionId, ...]:
+        """Those of these sessions that this store owned, and does not own any more."""
         ...
 
     async def unfinished(self) -> tuple[SessionId, ...]:

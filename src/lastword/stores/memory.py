@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from lastword.core.model import Generation, MessageId, Outcome, SessionId
 from lastword.core.queue import AT_REST, Standing
-from lastword.core.transcript import Entry, Finished, Said
+from lastword.core.transcript import Began, Entry, Finished, Said
 from lastword.errors import StaleWrite
 from lastword.stores.contract import StoredMessage, StoredSession, Write
 
@@ -18,6 +19,7 @@ class _Row:
     standing: Standing = AT_REST
     entries: list[Entry] = field(default_factory=list[Entry])
     said: dict[MessageId, Said] = field(default_factory=dict[MessageId, Said])
+    began: set[MessageId] = field(default_factory=set[MessageId])
     outcomes: dict[MessageId, Outcome] = field(default_factory=dict[MessageId, Outcome])
 
     @property
@@ -27,6 +29,8 @@ class _Row:
 
 class MemoryStore:
     """Everything in dictionaries."""
+
+    shared = False
 
     def __init__(self) -> None:
         self._rows: dict[SessionId, _Row] = {}
@@ -53,12 +57,17 @@ class MemoryStore:
         for entry in write.entries:
             if isinstance(entry, Said):
                 row.said[entry.message.id] = entry
+            elif isinstance(entry, Began):
+                row.began.update(entry.messages)
             elif isinstance(entry, Finished):
                 row.outcomes |= dict.fromkeys(entry.messages, entry.outcome)
 
     async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
         row = self._rows.get(session)
         return tuple(row.entries[after:]) if row else ()
+
+    async def lost(self, among: Collection[SessionId]) -> tuple[SessionId, ...]:  # noqa: ARG002
+        return ()  # there is nobody else
 
     async def unfinished(self) -> tuple[SessionId, ...]:
         rows = self._rows.items()
@@ -69,7 +78,7 @@ class MemoryStore:
         if row is None or id not in row.said:
             return None
         said = row.said[id]
-        return StoredMessage(said.message, said.run, row.outcomes.get(id))
+        return StoredMessage(said.message, said.run, row.outcomes.get(id), id in row.began)
 
     async def sessions(self) -> tuple[SessionId, ...]:
         return tuple(session for session, row in self._rows.items() if row.entries)

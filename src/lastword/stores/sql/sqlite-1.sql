@@ -35,7 +35,8 @@ CREATE TABLE messages (
   session INTEGER NOT NULL REFERENCES sessions (key),
   id      TEXT    NOT NULL,
   said    INTEGER NOT NULL, -- the entry that has its text, the last if it was edited
-  outcome TEXT,             -- NULL: it has not ended
+  began   INTEGER NOT NULL DEFAULT 0, -- 1: a run took it up
+  outcome TEXT,                       -- NULL: it has not ended
   PRIMARY KEY (session, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX messages_unfinished ON messages (session) WHERE outcome IS NULL;

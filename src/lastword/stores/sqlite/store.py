@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TypeVar
 
@@ -91,6 +91,8 @@ class _Opened:
 class SqliteStore:
     """Everything in one file, and two more beside it that SQLite keeps while it is open."""
 
+    shared = True
+
     def __init__(
         self,
         path: str | Path,
@@ -136,6 +138,10 @@ class SqliteStore:
 
     async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
         return await self._read(lambda db: tables.entries(db, session, after))
+
+    async def lost(self, among: Collection[SessionId]) -> tuple[SessionId, ...]:
+        own = self._own()
+        return await self._read(lambda db: own.lost(db, among))
 
     async def unfinished(self) -> tuple[SessionId, ...]:
         return await self._read(self._own().unfinished)

@@ -8,9 +8,10 @@ nothing can change between the question and the commit.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from lastword.core.entries import Entry, Finished, Said
+from lastword.core.entries import Began, Entry, Finished, Said
 from lastword.core.model import Generation, MessageId, Outcome, SessionId
 from lastword.errors import OwnedElsewhere, StaleWrite, StoreError
 from lastword.stores.codec import decode, decode_standing, encode, encode_standing
@@ -64,6 +65,7 @@ class Tables:
             if living := self._owner.living(db, row.owner):
                 raise OwnedElsewhere(session, living)
             self._claim(db, row.key)
+            self._claim_below(db, session)
         self._taken.add(session)
         if row is None or row.generation is None:
             return None
@@ -77,7 +79,10 @@ class Tables:
 
     def commit(self, db: sqlite3.Connection, encoded: Encoded) -> None:
         write = encoded.write
-        row = _find(db, write.session) or self._insert(db, write.session)
+        row = _find(db, write.session)
+        if row is None and write.session in self._held:
+            raise OwnedElsewhere(write.session, "nobody any more: another process deleted it")
+        row = row or self._insert(db, write.session)
         self._must_own(db, write.session, row)
         if row.generation is not None and write.generation < row.generation:
             raise StaleWrite(write.session, write.generation, row.generation)
@@ -117,6 +122,11 @@ class Tables:
             _empty(db, key)
             db.execute("DELETE FROM sessions WHERE key = ?", (key,))
 
+    def lost(self, db: sqlite3.Connection, among: Collection[SessionId]) -> tuple[SessionId, ...]:
+        found = {session: _find(db, session) for session in among if session in self._held}
+        ours = self._owner.epoch
+        return tuple(name for name, row in found.items() if row is None or row.owner != ours)
+
     def unfinished(self, db: sqlite3.Connection) -> tuple[SessionId, ...]:
         found = db.execute(
             "SELECT id, owner FROM sessions WHERE key IN"
@@ -142,6 +152,10 @@ class Tables:
         )
         return _Row(added.lastrowid or 0, None, 0, 0, self._owner.epoch)
 
+    def _claim_below(self, db: sqlite3.Connection, session: SessionId) -> None:
+        for (key,) in db.execute(_BELOW, (session,)).fetchall():
+            self._claim(db, key)
+
     def _claim(self, db: sqlite3.Connection, key: int) -> None:
         db.execute("UPDATE sessions SET owner = ? WHERE key = ?", (self._owner.epoch, key))
 
@@ -159,18 +173,19 @@ def entries(db: sqlite3.Connection, session: SessionId, after: int) -> tuple[Ent
 def message(db: sqlite3.Connection, session: SessionId, id: MessageId) -> StoredMessage | None:
     """A message, and what became of it."""
     found = db.execute(
-        "SELECT kind, body, outcome FROM sessions"
+        "SELECT kind, body, outcome, began FROM sessions"
         " JOIN messages ON messages.session = sessions.key AND messages.id = ?"
         " JOIN entries ON entries.session = sessions.key AND number = said WHERE sessions.id = ?",
         (id, session),
     ).fetchone()
     if found is None:
         return None
-    kind, body, outcome = found
+    kind, body, outcome, began = found
     said = decode(kind, body)
     if not isinstance(said, Said):
         raise StoreError(f"message {id} of session {session} is not where its index says it is")
-    return StoredMessage(said.message, said.run, Outcome(outcome) if outcome else None)
+    ended = Outcome(outcome) if outcome else None
+    return StoredMessage(said.message, said.run, ended, bool(began))
 
 
 def sessions(db: sqlite3.Connection) -> tuple[SessionId, ...]:
@@ -202,6 +217,11 @@ def _keep_messages(db: sqlite3.Connection, row: _Row, entries: tuple[Entry, ...]
                 "INSERT INTO messages (session, id, said) VALUES (?, ?, ?)"
                 " ON CONFLICT (session, id) DO UPDATE SET said = excluded.said",
                 (row.key, entry.message.id, number),
+            )
+        elif isinstance(entry, Began):
+            db.executemany(
+                "UPDATE messages SET began = 1 WHERE session = ? AND id = ?",
+                [(row.key, name) for name in entry.messages],
             )
         elif isinstance(entry, Finished):
             db.executemany(

@@ -52,8 +52,10 @@ class Writer:
 
     def idle(self) -> None:
         """Nobody asked anything for a while."""
-        with suppress(sqlite3.Error), transaction(self._quick):
-            self._beat(self._quick)
+        with suppress(sqlite3.Error):
+            with transaction(self._quick):
+                self._owner.beat(self._quick)
+            self._heard()
 
     def close(self) -> None:
         """Own nothing, and let go. The connection that syncs goes last: it tidies the log up."""
@@ -67,11 +69,14 @@ class Writer:
         try:
             self._file.must_be_there()
             with transaction(db):
-                if time.monotonic() >= self._next_beat:
-                    self._beat(db)
+                beat = time.monotonic() >= self._next_beat
+                if beat:
+                    self._owner.beat(db)
                 for job in jobs:
                     self._one(db, job)
             committed = True
+            if beat:
+                self._heard()
             self.transactions += db is self._durable
         except (sqlite3.Error, StoreError) as error:
             for job in jobs:
@@ -90,8 +95,7 @@ class Writer:
             job.error = self._in_words(error)
         db.execute("RELEASE one")
 
-    def _beat(self, db: sqlite3.Connection) -> None:
-        self._owner.beat(db)
+    def _heard(self) -> None:
         self._next_beat = time.monotonic() + self._every / 2
 
     def _in_words(self, error: Exception) -> StoreError:

@@ -1,0 +1,274 @@
+"""What an agent may do by itself, what it has to ask for, and what it may not do.
+
+A question belongs to the run that asked it. It is answered once, by whoever is first, and only as
+long as that run may act: a stop withdraws it everywhere, and an answer that comes later is refused
+rather than used for whatever comes next. The questions of a run are asked one at a time, so that
+one answer can spare the next question, and a stop finds at most one open.
+
+AnswerRefused            (LastwordError) an answer was not taken, and nothing was done
+├── UnknownQuestion      there is no such question
+├── AlreadyAnswered      somebody else was first
+├── QuestionWithdrawn    its run was stopped, replaced or has ended
+└── StaleAnswer          it is to what was asked at another generation
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from secrets import token_hex
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, cast
+from weakref import WeakValueDictionary
+
+from lastword.agent.rules import SUBJECTS, Rule, Rules, Subject
+from lastword.core.model import Generation, RunId, SessionId
+from lastword.errors import LastwordError
+from lastword.runtime.going import Going
+from lastword.runtime.ledger import Call
+from lastword.runtime.run import running
+
+log = logging.getLogger("lastword")
+
+T = TypeVar("T")
+News: TypeAlias = Literal["opened", "answered", "withdrawn"]
+Watcher: TypeAlias = "Callable[[News, Question], object]"
+_REMEMBERED = 1000  # closed questions, so that a late answer hears why it is refused
+
+
+class AnswerRefused(LastwordError):
+    """An answer was not taken, and nothing was done."""
+
+
+class UnknownQuestion(AnswerRefused):
+    """There is no such question, or it is long gone."""
+
+
+class AlreadyAnswered(AnswerRefused):
+    """Somebody else was first; the first answer holds."""
+
+
+class QuestionWithdrawn(AnswerRefused):
+    """The run that asked was stopped, replaced or has ended."""
+
+
+class StaleAnswer(AnswerRefused):
+    """The answer names another generation than the question's."""
+
+
+class Asker(Protocol):
+    """What a question has to know of the run that asks it; a `Run` is one."""
+
+    @property
+    def id(self) -> RunId: ...
+    @property
+    def session(self) -> SessionId: ...
+    @property
+    def generation(self) -> Generation: ...
+    @property
+    def current(self) -> bool: ...
+    def task(self, work: Coroutine[Any, Any, T], *, name: str = "") -> asyncio.Task[T]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether a tool may be called."""
+
+    id: str
+    session: SessionId
+    generation: Generation
+    run: RunId
+    tool: str
+    text: str  # the arguments, as the person is shown them
+    subject: str = ""  # what the rules look at: the command line, the path
+
+
+@dataclass(eq=False, slots=True)
+class _Open:
+    question: Question
+    asker: Asker
+    answer: asyncio.Future[bool] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+
+class Questions:
+    """What runs want to do and wait to be allowed. For the event loop's thread."""
+
+    def __init__(
+        self, rules: Rules | None = None, *, subjects: Mapping[str, Subject] = SUBJECTS
+    ) -> None:
+        self._rules = Rules() if rules is None else rules
+        self._subjects = subjects
+        self._of_session: dict[SessionId, tuple[Rule, ...]] = {}
+        self._open: dict[str, _Open] = {}
+        self._closed: dict[str, tuple[type[AnswerRefused], str]] = {}  # and why
+        self._turns: WeakValueDictionary[RunId, asyncio.Lock] = WeakValueDictionary()
+        self._watchers: dict[object, Watcher] = {}
+
+    def rules(self, session: str) -> Rules:
+        """What holds in a session: for all, and what was allowed there for good."""
+        return self._rules.also(*self._of_session.get(SessionId(session), ()))
+
+    def forget(self, session: str) -> None:
+        """Take back what was allowed for good in a session, which may have been deleted."""
+        self._of_session.pop(SessionId(session), None)
+
+    def open(self, session: str | None = None) -> tuple[Question, ...]:
+        """The questions that can be answered now."""
+        asked = [one.question for one in self._open.values() if one.asker.current]
+        return tuple(q for q in asked if session in (None, q.session))
+
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Have somebody told of every question: opened, answered, withdrawn. Returns the undo."""
+        key = object()
+        self._watchers[key] = watcher
+        return lambda: self._watchers.pop(key, None) and None
+
+    async def ask(self, run: Asker, tool: str, text: str, subject: str | None = None) -> bool:
+        """Ask, and wait for the answer. Ends with CancelledError when the run loses its session."""
+        about = text if subject is None else subject
+        question = Question(token_hex(8), run.session, run.generation, run.id, tool, text, about)
+        one = _Open(question, run)
+        # the run's own helper: a stop cancels it, even if whoever asks is deaf to that
+        watch = run.task(asyncio.Event().wait(), name=f"question about {tool}")
+        watch.add_done_callback(lambda _: self._withdraw(one))
+        self._open[question.id] = one
+        self._tell("opened", question)
+        try:
+            return await one.answer
+        finally:
+            self._withdraw(one)
+            watch.cancel()
+
+    def answer(self, id: str, allow: bool, generation: int, *, always: bool | Rule = False) -> None:
+        """Answer a question as it was seen, at that generation. The first answer holds.
+
+        `always` allows, or forbids, the same again for the rest of the session; or give a rule.
+        Raises `AnswerRefused` if the answer is not taken; then nothing was done.
+        """
+        one = self._open.get(id)
+        if one is None:
+            kind, why = self._closed.get(id, (UnknownQuestion, f"there is no question {id}"))
+            raise kind(why)
+        question = one.question
+        if generation != question.generation:
+            raise StaleAnswer(
+                f"question {id} was asked at generation {question.generation}, and this answer is "
+                f"to one of generation {generation}; it was not taken"
+            )
+        if not one.asker.current or one.answer.done():  # given up, and not yet put away
+            self._withdraw(one)
+            raise QuestionWithdrawn(_why_withdrawn(question))
+        if always:
+            same = Rule("allow" if allow else "deny", question.tool, question.subject, exact=True)
+            rule = same if always is True else always
+            old = self._of_session.get(question.session, ())
+            self._of_session[question.session] = (*old, rule)
+        why = f"question {id} has been answered; that answer holds, and this one was not taken"
+        self._close(one, AlreadyAnswered, why)
+        one.answer.set_result(allow)
+        self._tell("answered", question)
+
+    def as_before_tool(self) -> Callable[[Call[Any]], Coroutine[Any, Any, None]]:
+        """For `Runtime(before_tool=...)`: every call is allowed, asked for, or a PermissionError.
+
+        Tools are known by the names they are called by, and what a call is about by its arguments:
+        see `SUBJECTS`. A call whose arguments cannot be read is allowed by no pattern.
+        """
+
+        async def before_tool(call: Call[Any]) -> None:
+            run = asker_of(call)
+            subject = self._subject(call)
+            turn = self._turns.setdefault(run.id, asyncio.Lock())
+            if self._decided(run, call.name, subject):
+                return
+            async with turn:
+                if self._decided(run, call.name, subject):  # by the answer that was waited for
+                    return
+                if not await self.ask(run, call.name, call.arguments, subject):
+                    raise PermissionError(
+                        f"{call.name} was not called: the person did not allow it"
+                    )
+
+        return before_tool
+
+    def _decided(self, run: Asker, tool: str, subject: str | None) -> bool:
+        """Whether it is allowed; False if it has to be asked."""
+        action, rule = self.rules(run.session).decide(tool, subject)
+        if action == "deny":
+            raise PermissionError(f"{tool} was not called: the rule {str(rule)!r} forbids it")
+        return action == "allow"
+
+    def _subject(self, call: Call[Any]) -> str | None:
+        """What a call is about; None if that cannot be told."""
+        text = call.arguments
+        try:
+            arguments = cast("object", json.loads(text))
+            if not isinstance(arguments, dict):
+                return None
+            about = self._subjects.get(call.name)
+            return about(cast("dict[str, Any]", arguments)) if about else text
+        except (ValueError, LookupError, OSError):  # cut, no JSON, not the arguments expected
+            return None
+
+    def _withdraw(self, one: _Open) -> None:
+        question = one.question
+        if self._open.get(question.id) is not one:
+            return
+        self._close(one, QuestionWithdrawn, _why_withdrawn(question))
+        one.answer.cancel()
+        self._tell("withdrawn", question)
+
+    def _close(self, one: _Open, kind: type[AnswerRefused], why: str) -> None:
+        del self._open[one.question.id]
+        self._closed[one.question.id] = kind, why
+        if len(self._closed) > _REMEMBERED:
+            del self._closed[next(iter(self._closed))]
+
+    def _tell(self, news: News, question: Question) -> None:
+        for watcher in tuple(self._watchers.values()):
+            try:
+                watcher(news, question)
+            except Exception as error:  # noqa: BLE001 - one surface must not silence another
+                name = type(error).__name__
+                log.error("watcher failed question=%s news=%s error=%s", question.id, news, name)  # noqa: TRY400
+
+
+def _why_withdrawn(question: Question) -> str:
+    return (
+        f"question {question.id} was withdrawn: run {question.run} was stopped, replaced or has "
+        "ended, so the answer came too late and was not taken"
+    )
+
+
+class _Here:
+    """The run that makes a call, as far as it can be told today."""
+
+    def __init__(self, going: Going) -> None:
+        self._going = going
+        self.id = going.hold.run
+        self.session = SessionId(self.id.rpartition("#")[0])
+        self.generation = going.hold.generation
+
+    @property
+    def current(self) -> bool:
+        return self._going.hold.current
+
+    def task(self, work: Coroutine[Any, Any, T], *, name: str = "") -> asyncio.Task[T]:
+        try:
+            self._going.hold.must_hold(name)
+        except BaseException:
+            work.close()
+            raise
+        return self._going.helpers.start(work, name=name)
+
+
+def asker_of(call: Call[Any]) -> Asker:
+    """The run that makes a call, which has to be the one in whose context it is made."""
+    going = running.get()
+    if going is None or going.hold.run != call.id.rpartition(".")[0]:
+        raise PermissionError(f"{call.name} was not called: it was called from outside of its run")
+    return _Here(going)

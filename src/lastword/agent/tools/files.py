@@ -1,0 +1,322 @@
+"""Files: read, written, edited, listed and searched, inside the roots and nowhere else.
+
+Nothing here is async: the gate runs it in threads, which a stop cannot end. So what takes long, or
+changes something, takes a `may_go_on` (give it `lambda: run.current`) and asks it: a search before
+every file, a write right before the one step that changes anything. What was cut is always said.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from itertools import islice
+from secrets import token_hex
+from typing import BinaryIO
+
+from lastword.agent.tools.roots import Found, Place, Roots, must_be_ordinary, walk
+
+_MOST_SHOWN = 100_000  # bytes of a file, a list or a search that are given at once
+_MOST_SCANNED = 256 << 20  # bytes that are read to get to a line
+_MOST_EDITED = 16 << 20  # bytes of a file that is edited, or searched
+_MOST_FOUND = 200  # lines of a search
+_MOST_LISTED = 1000
+_MOST_LOOKED_AT = 200_000  # names
+_LINE = 400  # characters of a line that a search gives
+_SNIFF = 8192
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
+
+
+def always() -> bool:
+    """Nobody has asked to stop, and nobody will."""
+    return True
+
+
+class Files:
+    """An agent's files. Relative paths are from the first root; absolute ones must be in one.
+
+    Symlinks are followed as long as they stay inside. An object of this class can be handed to
+    another process, so that its methods can be isolated tools.
+    """
+
+    def __init__(self, roots: Sequence[str | os.PathLike[str]]) -> None:
+        self.roots = Roots(roots)
+
+    def name(self, path: str) -> str:
+        """The one name that a file has here, however its path was written; for rules."""
+        with self.roots.at(path) as place:
+            return place.shown
+
+    def read_file(self, path: str, offset: int = 1, limit: int = 2000) -> str:
+        """Read a text file, from line `offset` (the first is 1), at most `limit` lines."""
+        if offset < 1 or limit < 1:
+            raise ValueError(f"offset and limit must be at least 1; they are {offset}, {limit}")
+        with self.roots.at(path) as place, place.file() as file:
+            size = os.fstat(file.fileno()).st_size
+            if _is_binary(file):
+                return f"[{place.shown} is a binary file of {size:,} bytes; it is not shown]"
+            return _lines(file, offset, limit) or f"[{place.shown} is empty]"
+
+    def write_file(self, path: str, text: str, *, may_go_on: Callable[[], bool] = always) -> str:
+        """Write a text file, in place of what was there; missing directories are made."""
+        data = text.encode(errors="replace")
+        with self.roots.at(path, make=True) as place:
+            before = place.status()
+            _replace(place, data, before, may_go_on)
+        did = "wrote" if before is None else "replaced"
+        return f"{did} {place.shown}: {len(data):,} bytes"
+
+    def edit_file(
+        self,
+        path: str,
+        old: str,
+        new: str,
+        all: bool = False,
+        *,
+        may_go_on: Callable[[], bool] = always,
+    ) -> str:
+        """Put `new` in place of `old`, which must occur exactly once unless `all` is true."""
+        if not old or old == new:
+            raise ValueError("old must not be empty, and must differ from new; nothing was changed")
+        with self.roots.at(path) as place:
+            before, data = _whole(place)
+            # in bytes: what is no text in the file stays as it is
+            wanted, instead = _as_in(data, old.encode(), new.encode(errors="replace"))
+            count = data.count(wanted)
+            if not count:
+                raise ValueError(f"old does not occur in {place.shown}; nothing was changed")
+            if not all and data.find(wanted, data.find(wanted) + 1) >= 0:
+                raise ValueError(
+                    f"old occurs {max(count, 2)} times in {place.shown}; give more of what is "
+                    "around it, or all=true. Nothing was changed"
+                )
+            _replace(place, data.replace(wanted, instead), before, may_go_on)
+        return f"edited {place.shown}: {count} {'place' if count == 1 else 'places'}"
+
+    def list_files(
+        self, path: str = ".", pattern: str = "*", *, may_go_on: Callable[[], bool] = always
+    ) -> str:
+        """List a directory by a glob: "*" what is in it, "**" all below, "**/*.py" files by name.
+
+        Directories end with a slash, links with an @.
+        """
+        glob = _glob(pattern)
+        depth = 60 if "**" in pattern else pattern.count("/") + 1
+        with (
+            self.roots.at(path) as place,
+            place.directory() as folder,
+            closing(walk(folder, place.shown, SKIPPED, depth)) as found,
+        ):
+            names = (_marked(one) for one in _looked_at(found, may_go_on) if glob(one.path))
+            lines = list(islice(names, _MOST_LISTED + 1))
+        skipped = sorted(line for line in lines if line.rstrip("/").rpartition("/")[2] in SKIPPED)
+        notes = [f"not looked into: {', '.join(skipped)}"] if skipped and depth > 1 else []
+        if len(lines) > _MOST_LISTED:
+            notes.append(f"only the first {_MOST_LISTED:,} are listed; give a narrower pattern")
+        return _given(lines[:_MOST_LISTED], notes, nothing=f"nothing matches {pattern}")
+
+    def search_files(
+        self,
+        pattern: str,
+        path: str = ".",
+        glob: str = "**",
+        *,
+        may_go_on: Callable[[], bool] = always,
+    ) -> str:
+        """Search for a regular expression, line by line, in the files that match the glob.
+
+        An expression can take for ever, and Python runs nothing else meanwhile: to be able to
+        stop it, make this an isolated tool.
+        """
+        try:
+            search = re.compile(pattern.encode()).search
+        except re.error as error:
+            raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
+        hunt = _Hunt(search, _glob(glob if "/" in glob or "**" in glob else f"**/{glob}"))
+        with self.roots.at(path) as place:
+            if (status := place.status()) is not None and stat.S_ISREG(status.st_mode):
+                hunt.look_into(place)
+            else:
+                with (
+                    place.directory() as folder,
+                    closing(walk(folder, place.shown, SKIPPED)) as found,
+                ):
+                    hunt.look_below(found, may_go_on)
+        return _given(hunt.lines[:_MOST_FOUND], hunt.notes(), nothing=f"{pattern!r} is nowhere")
+
+
+class _Hunt:
+    """A search, and what it came to."""
+
+    def __init__(self, search: Callable[[bytes], object], matches: Callable[[str], object]) -> None:
+        self.lines: list[str] = []
+        self._search = search
+        self._matches = matches
+        self._files = 0
+        self._left_out = 0  # files: binary, too long, not ours to read
+
+    def look_below(self, found: Iterator[Found], may_go_on: Callable[[], bool]) -> None:
+        for one in _looked_at(found, may_go_on):
+            if one.is_folder or one.is_link or not self._matches(one.path):
+                continue
+            self.look_into(one.place)
+            if len(self.lines) > _MOST_FOUND:
+                return
+
+    def look_into(self, place: Place) -> None:
+        self._files += 1
+        try:
+            with place.file() as file:
+                if os.fstat(file.fileno()).st_size > _MOST_EDITED or _is_binary(file):
+                    self._left_out += 1
+                    return
+                data = file.read(_MOST_EDITED)
+        except (OSError, ValueError):
+            self._left_out += 1
+            return
+        for number, line in enumerate(data.split(b"\n"), 1):
+            if self._search(line):
+                self.lines.append(f"{place.shown}:{number}: {_short(line)}")
+            if len(self.lines) > _MOST_FOUND:
+                return
+
+    def notes(self) -> list[str]:
+        notes = [f"{self._files:,} files searched"]
+        if self._left_out:
+            notes.append(f"{self._left_out:,} left out: binary, too long, or not readable")
+        if len(self.lines) > _MOST_FOUND:
+            notes.append(f"only the first {_MOST_FOUND} lines are given; search for less")
+        return notes
+
+
+def _looked_at(found: Iterator[Found], may_go_on: Callable[[], bool]) -> Iterator[Found]:
+    for number, one in enumerate(found):
+        if not may_go_on():
+            raise InterruptedError(f"stopped after {number:,} names")
+        if number == _MOST_LOOKED_AT:
+            raise ValueError(f"there are more than {number:,} names here; begin further down")
+        yield one
+
+
+def _marked(one: Found) -> str:
+    return one.place.shown + ("/" if one.is_folder else "@" if one.is_link else "")
+
+
+def _short(line: bytes) -> str:
+    text = line.decode(errors="replace").strip()
+    return text if len(text) <= _LINE else f"{text[:_LINE]}… ({len(text):,} characters)"
+
+
+def _given(lines: list[str], notes: list[str], *, nothing: str) -> str:
+    """Lines for a model, as many as may be, and after them what is to be said of them."""
+    size, given = 0, 0
+    for line in lines:
+        size += len(line) + 1
+        if size > _MOST_SHOWN:
+            break
+        given += 1
+    if given < len(lines):
+        notes = [*notes, f"{len(lines) - given:,} lines left out: too long"]
+    body = lines[:given] or [f"[{nothing}]"]
+    return "\n".join(body + [f"[{note}]" for note in notes])
+
+
+def _glob(pattern: str) -> Callable[[str], object]:
+    """A pattern for paths, in which * stays within a directory and ** does not."""
+    text = ""
+    for part in re.findall(r"\*\*/|\*\*|\*|\?|.", pattern, re.DOTALL):
+        known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+        text += known.get(part) or re.escape(part)
+    return re.compile(text, re.DOTALL).fullmatch
+
+
+def _is_binary(file: BinaryIO) -> bool:
+    start = file.read(_SNIFF)
+    file.seek(0)
+    return b"\0" in start
+
+
+def _lines(file: BinaryIO, offset: int, limit: int) -> str:
+    taken: list[bytes] = []
+    size, number, note = 0, 1, ""
+    while data := file.readline(1 << 16):  # a line may be longer than memory
+        if number >= offset:
+            size += len(data)
+            if number == offset + limit or size > _MOST_SHOWN:
+                note = _cut(number, offset, whole=not taken or taken[-1].endswith(b"\n"))
+                break
+            taken.append(data)
+        number += data.endswith(b"\n")
+        if file.tell() > _MOST_SCANNED:
+            note = f"[cut: {_MOST_SCANNED:,} bytes were read, up to line {number}; no more]"
+            break
+    if offset > 1 and not taken and not note:
+        note = f"[there are only {number - 1} lines; line {offset} is beyond the end]"
+    text = b"".join(taken).decode(errors="replace")
+    return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{note}" if note else text
+
+
+def _cut(number: int, offset: int, *, whole: bool) -> str:
+    if whole and number > offset:
+        return f"[cut: lines {offset} to {number - 1} are shown; go on with offset={number}]"
+    return f"[cut in the middle of line {number}, which is too long to be shown]"
+
+
+def _whole(place: Place) -> tuple[os.stat_result, bytes]:
+    with place.file() as file:
+        before = os.fstat(file.fileno())
+        if before.st_size > _MOST_EDITED:
+            raise ValueError(
+                f"{place.shown} has {before.st_size:,} bytes, and {_MOST_EDITED:,} is the most "
+                "that can be edited; nothing was changed"
+            )
+        return before, file.read(_MOST_EDITED)
+
+
+def _as_in(data: bytes, old: bytes, new: bytes) -> tuple[bytes, bytes]:
+    """With the line ends of the file, if it is only by those that `old` does not occur."""
+    if old in data or b"\r\n" not in data or b"\r" in old:
+        return old, new
+    return old.replace(b"\n", b"\r\n"), new.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+
+def _replace(
+    place: Place, data: bytes, before: os.stat_result | None, may_go_on: Callable[[], bool]
+) -> None:
+    """Write beside it, then take its place in one step; a link that came there is replaced."""
+    if not place.name:
+        raise IsADirectoryError(f"{place.shown} is a directory, not a file")
+    if before is not None:
+        must_be_ordinary(before, place.shown)
+    with _beside(place) as (name, fd):
+        with open(fd, "wb") as file:  # noqa: PTH123 - a descriptor
+            if before is not None:
+                with suppress(PermissionError):  # only root can give it back to its owner
+                    os.fchown(fd, before.st_uid, before.st_gid)
+                os.fchmod(fd, before.st_mode & 0o777)
+            file.write(data)
+        if not may_go_on():
+            raise InterruptedError(f"stopped before {place.shown} was changed; it is as it was")
+        if _identity(place.status()) != _identity(before):
+            raise ValueError(f"somebody else changed {place.shown} meanwhile; it was left so")
+        os.rename(name, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
+
+
+@contextmanager
+def _beside(place: Place) -> Generator[tuple[str, int]]:
+    name = f".lastword-{token_hex(8)}.tmp"
+    fd = os.open(name, _WRITE, 0o666, dir_fd=place.folder)
+    try:
+        yield name, fd
+    finally:
+        with suppress(FileNotFoundError):  # it has taken its place
+            os.unlink(name, dir_fd=place.folder)
+
+
+def _identity(status: os.stat_result | None) -> tuple[int, ...]:
+    if status is None:
+        return ()
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)

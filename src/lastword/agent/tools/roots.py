@@ -1,0 +1,250 @@
+"""Paths inside what may be touched, walked one component at a time.
+
+Every component is opened from the directory before it, and never through a symlink: a link is
+read, and what it says is walked in the same way. So a link that leads out is refused, and whoever
+swaps a directory for a link meanwhile brings about an error, not a way out.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections import deque
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_LINKS = 40
+_DEEPEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A name in an open directory; without a name, the directory itself."""
+
+    folder: int
+    name: str
+    shown: str  # as a person would write it: from the first root, or in full
+
+    def status(self) -> os.stat_result | None:
+        """What is there, a link not followed; None if nothing is."""
+        try:
+            return os.stat(self.name or ".", dir_fd=self.folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    @contextmanager
+    def file(self) -> Generator[BinaryIO]:
+        """Open it for reading. It has to be an ordinary file: a pipe could keep us for ever."""
+        try:
+            fd = os.open(self.name or ".", _FILE, dir_fd=self.folder)
+        except OSError as error:
+            raise _in_words(error, self.shown) from error
+        try:
+            must_be_ordinary(os.fstat(fd), self.shown)
+            with open(fd, "rb", buffering=1 << 16, closefd=False) as file:
+                yield file
+        finally:
+            os.close(fd)
+
+    @contextmanager
+    def directory(self) -> Generator[int]:
+        """Open it to look into."""
+        try:
+            fd = os.open(self.name or ".", _FOLDER, dir_fd=self.folder)
+        except OSError as error:
+            raise _in_words(error, self.shown) from error
+        try:
+            yield fd
+        finally:
+            os.close(fd)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something met on a walk through a directory."""
+
+    place: Place
+    path: str  # from where the walk began
+    is_folder: bool
+    is_link: bool
+
+
+class Roots:
+    """The directories in which files may be touched. Relative paths begin in the first."""
+
+    def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
+        if isinstance(paths, str) or not paths:
+            raise ValueError("roots must be a list of directories, at least one")
+        known: dict[str, str] = {}
+        for path in paths:
+            real = Path(path).resolve(strict=True)
+            if not real.is_dir():
+                raise NotADirectoryError(f"the root {path} is not a directory")
+            known[str(real)] = str(real)
+            known.setdefault(str(Path(path).absolute()), str(real))  # as it was written
+        self.first = next(iter(known.values()))
+        self._known = sorted(known.items(), key=lambda pair: len(pair[0]), reverse=True)
+
+    def __str__(self) -> str:
+        return ", ".join(dict.fromkeys([self.first, *(real for _, real in self._known)]))
+
+    def split(self, path: str) -> tuple[str, str] | None:
+        """The root that a path begins in, and the rest of it; None if it is in none."""
+        if not path.startswith("/"):
+            return self.first, path
+        for alias, real in self._known:
+            if path == alias or path.startswith(alias.rstrip("/") + "/"):
+                return real, path[len(alias) :]
+        return None
+
+    @contextmanager
+    def at(self, path: str, *, make: bool = False) -> Generator[Place]:
+        """Where a path leads; with `make`, directories on the way that are missing are made."""
+        if not path or "\0" in path:
+            raise ValueError("a path must not be empty, and must not hold a NUL character")
+        walk = _Walk(self, path, make=make)
+        try:
+            yield walk.to_the_end()
+        finally:
+            walk.close()
+
+
+class _Walk:
+    """One path on its way: what was opened, and what is left of it."""
+
+    def __init__(self, roots: Roots, path: str, *, make: bool) -> None:
+        self._roots = roots
+        self._asked = path
+        self._make = make
+        self._links = 0
+        self._root = ""
+        self._folders: list[int] = []
+        self._names: list[str] = []  # of all but the first of those
+        self._last = ""  # the name that was come to, and not yet opened
+        self._left: deque[str] = deque()
+        self._begin(path)
+
+    def _begin(self, path: str) -> None:
+        start = self._roots.split(path)
+        if start is None:
+            raise self._outside()
+        self.close()
+        self._root, rest = start
+        self._names, self._last = [], ""
+        self._folders.append(os.open(self._root, _FOLDER))
+        self._left.extendleft(reversed(rest.split("/")))
+
+    def close(self) -> None:
+        while self._folders:
+            os.close(self._folders.pop())
+
+    def to_the_end(self) -> Place:
+        while self._left:
+            part = self._left.popleft()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                self._up()
+                continue
+            self._enter()
+            if (link := self._link(part)) is None:
+                self._last = part
+            elif link.startswith("/"):
+                self._begin(link)
+            else:
+                self._left.extendleft(reversed(link.split("/")))
+        return Place(self._folders[-1], self._last, self._shown(self._last))
+
+    def _up(self) -> None:
+        # not by the kernel's "..": what was opened may have been moved out of the root
+        if self._last:
+            self._last = ""
+        elif self._names:
+            self._names.pop()
+            os.close(self._folders.pop())
+        else:
+            raise self._outside()
+
+    def _enter(self) -> None:
+        if not self._last:
+            return
+        name, above = self._last, self._folders[-1]
+        try:
+            if self._make:
+                with suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=above)
+            self._folders.append(os.open(name, _FOLDER, dir_fd=above))
+        except OSError as error:
+            raise _in_words(error, self._shown(name)) from error
+        self._names.append(name)
+        self._last = ""
+
+    def _link(self, name: str) -> str | None:
+        try:
+            link = os.readlink(name, dir_fd=self._folders[-1])
+        except OSError as error:
+            if error.errno in (errno.EINVAL, errno.ENOENT):  # no link, or nothing
+                return None
+            raise _in_words(error, self._shown(name)) from error
+        self._links += 1
+        if self._links > _MOST_LINKS:
+            raise OSError(errno.ELOOP, f"{self._asked} leads through too many symlinks")
+        return link
+
+    def _shown(self, name: str) -> str:
+        inside = "/".join([*self._names, *([name] if name else [])])
+        if self._root == self._roots.first:
+            return inside or "."
+        return f"{self._root.rstrip('/')}/{inside}".rstrip("/")
+
+    def _outside(self) -> PermissionError:
+        by_link = ", through a symlink," if self._links else ""
+        return PermissionError(
+            f"{self._asked} leads{by_link} out of what may be touched: {self._roots}"
+        )
+
+
+def must_be_ordinary(status: os.stat_result, shown: str) -> None:
+    """An error if it is not an ordinary file."""
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(f"{shown} is a directory, not a file")
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError(f"{shown} is a device, a pipe or a socket, not an ordinary file")
+
+
+def walk(folder: int, shown: str, skip: frozenset[str], depth: int = _DEEPEST) -> Generator[Found]:
+    """Everything below an open directory, in order of name; no link is followed."""
+    yield from _walk(folder, "" if shown == "." else f"{shown}/", "", skip, depth)
+
+
+def _walk(folder: int, shown: str, path: str, skip: frozenset[str], depth: int) -> Generator[Found]:
+    with os.scandir(folder) as entries:
+        here = sorted(entries, key=lambda entry: entry.name)
+    for entry in here:
+        is_folder = entry.is_dir(follow_symlinks=False)
+        place = Place(folder, entry.name, shown + entry.name)
+        yield Found(place, path + entry.name, is_folder, entry.is_symlink())
+        if is_folder and depth > 1 and entry.name not in skip:
+            with suppress(OSError), place.directory() as below:  # gone, or not ours to look into
+                inner = f"{entry.name}/"
+                yield from _walk(below, shown + inner, path + inner, skip, depth - 1)
+
+
+def _in_words(error: OSError, shown: str) -> OSError:
+    match error.errno:
+        case errno.ENOENT:
+            return FileNotFoundError(f"there is no {shown}")
+        case errno.ENOTDIR:
+            return NotADirectoryError(f"{shown} is not a directory")
+        case errno.ELOOP:
+            return PermissionError(f"{shown} became a symlink while it was being opened")
+        case errno.ENXIO:
+            return OSError(errno.ENXIO, f"{shown} is a pipe or a socket, not an ordinary file")
+        case _:
+            return type(error)(error.errno, f"{shown}: {error.strerror}")

@@ -1,0 +1,133 @@
+"""What the model is shown, in pydantic-ai's words.
+
+The framework's own messages live as long as one run; from run to run everything is built anew from
+the session's log, so that a stop can leave nothing in it that a provider would refuse.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
+from itertools import groupby
+from typing import Any, TypeAlias
+
+from pydantic_ai.messages import (
+    BinaryContent,
+    ImageUrl,
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    ModelResponsePart,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserContent,
+    UserPromptPart,
+)
+
+from lastword.core.model import Attachment, CallId, Message
+from lastword.core.transcript import Native, Shown
+
+ENGINE = "pydantic-ai"
+_SAID_BY_THE_MODEL = {"thinking", "assistant", "call"}
+_KEPT = ("id", "signature", "provider_name", "provider_details", "tool_call_id")
+Part: TypeAlias = TextPart | ThinkingPart | ToolCallPart
+
+
+def messages_of(history: Sequence[Shown]) -> list[ModelMessage]:
+    """The history as the framework takes it; the message to answer is in the last request."""
+    messages: list[ModelMessage] = []
+    for by_the_model, items in groupby(history, lambda item: item.role in _SAID_BY_THE_MODEL):
+        if by_the_model:
+            said = [part for item in items if (part := _said(item))]
+            messages += [ModelResponse(said, provider_name=_provider(said))] if said else []
+        else:
+            told = [_told(item, history) for item in items]
+            last = messages[-1] if messages else None
+            if isinstance(last, ModelRequest):
+                last.parts = [*last.parts, *told]
+            else:
+                messages.append(ModelRequest(told))
+    return messages
+
+
+def _said(item: Shown) -> ModelResponsePart | None:
+    kept = _kept(item.native)
+    match item.role:
+        case "thinking":
+            kept.pop("tool_call_id", None)
+            return ThinkingPart(item.text, **kept) if kept else None
+        case "call":
+            kept.pop("signature", None)
+            kept.setdefault("tool_call_id", _wire_id(item.call))
+            return ToolCallPart(item.name, item.text, **kept)
+        case _:
+            for name in ("signature", "tool_call_id"):
+                kept.pop(name, None)
+            return TextPart(item.text, **kept)
+
+
+def _told(item: Shown, history: Sequence[Shown]) -> ModelRequestPart:
+    match item.role:
+        case "result":
+            [called] = [i for i in history if i.role == "call" and i.call == item.call]
+            id_ = _kept(called.native).get("tool_call_id") or _wire_id(item.call)
+            failed = "failed" if item.error else "success"
+            return ToolReturnPart(item.name, item.text, id_, outcome=failed)
+        case "user":
+            return UserPromptPart(content_of(item.text, item.message))
+        case _:  # lastword's own words, which the model must not take for the person's
+            return UserPromptPart(f"[{item.text}]")
+
+
+def content_of(text: str, message: Message | None) -> str | list[UserContent]:
+    """What a person sent, with what came with it."""
+    if message is None or not message.attachments:
+        return text
+    attached = [content for one in message.attachments for content in _attached(one)]
+    return [text, *attached] if text else attached
+
+
+def _attached(one: Attachment) -> Iterable[UserContent]:
+    title = one.name or one.uri or one.media_type
+    if one.data and one.media_type.startswith("text/"):
+        yield f"{title}:\n{one.data}"
+        return
+    try:
+        data = base64.b64decode(one.data, validate=True) if one.data else b""
+    except (binascii.Error, ValueError):
+        yield f"[{title} cannot be read: its data is not base64]"
+        return
+    if data:
+        yield BinaryContent(data, media_type=one.media_type)
+    elif one.media_type.startswith("image/"):
+        yield ImageUrl(one.uri)
+    else:
+        yield f"[{title}: {one.uri}]"
+
+
+def native_of(part: Part) -> Native | None:
+    """What the provider wants back with a part, if it said anything of the kind."""
+    plain = {name: value for name in _KEPT if (value := getattr(part, name, None)) is not None}
+    if not plain.get("provider_name"):
+        return None
+    return Native(ENGINE, json.dumps(plain, ensure_ascii=False, default=str))
+
+
+def _kept(native: Native | None) -> dict[str, Any]:
+    return json.loads(native.data) if native and native.engine == ENGINE else {}
+
+
+def _provider(parts: Sequence[ModelResponsePart]) -> str | None:
+    return next((asdict(p)["provider_name"] for p in parts if getattr(p, "provider_name", 0)), None)
+
+
+def _wire_id(call: CallId | None) -> str:
+    """A call's id in letters and length that every provider takes."""
+    return f"call_{blake2b(str(call).encode(), digest_size=12).hexdigest()}"

@@ -1,0 +1,92 @@
+"""What a run offers to engines around a framework, besides what it offers to everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from typing import Literal, Protocol, TypeVar
+
+from lastword.core.model import RunId, SessionId
+from lastword.core.transcript import Native, Nature, Shown, Summary, Text, Thinking, Used
+from lastword.runtime.checks import must_be_native, must_be_text
+from lastword.runtime.executor import FencedExecutor
+from lastword.runtime.going import Going
+from lastword.runtime.history import History
+from lastword.runtime.journal import Journal
+from lastword.runtime.ledger import Call
+from lastword.runtime.threads import DaemonThreads
+
+R = TypeVar("R")
+
+
+class Desk(Protocol):
+    """What it needs of its session."""
+
+    id: SessionId
+    threads: DaemonThreads
+    journal: Journal
+    history: History
+
+
+class ForFrameworks:
+    """The part of a `Run` that knows how frameworks work."""
+
+    def __init__(self, host: Desk, going: Going, history: tuple[Shown, ...]) -> None:
+        self.history = history  # what the model is to be shown; this run's message is last
+        self._desk = host
+        self._going = going
+        self._hold = going.hold
+
+    @property
+    def id(self) -> RunId:
+        return self._hold.run
+
+    def must_hold(self, what: str = "this") -> None:
+        """Raise `Superseded` once the run may no longer act."""
+        self._hold.must_hold(what)
+
+    def seal(self, native: Native, *, of: Literal["text", "thinking"] = "text") -> None:
+        """What it said, or thought, so far is whole; this is what its provider wants with it."""
+        must_be_native(native)
+        if self._hold.current:
+            entry = Text if of == "text" else Thinking
+            self._desk.journal.add(*self._hold.take_shown(), entry(self.id, "", native))
+
+    def used(self, model: str, input_tokens: int, output_tokens: int) -> None:
+        """A model was asked, and this is what it cost."""
+        if self._hold.current:
+            cost = Used(self.id, model, input_tokens, output_tokens)
+            self._desk.journal.add(*self._hold.take_shown(), cost)
+            self._hold.publish("usage", "", cost)
+
+    def asked(
+        self,
+        name: str,
+        arguments: str,
+        body: Callable[[], Awaitable[R]],
+        *,
+        nature: Nature = "",
+        native: Native | None = None,
+    ) -> Call[R]:
+        """Write down a call as a model asked for it, for an engine that knows only later how.
+
+        `arguments` is what the model said, JSON or not; `body` is called when the call is made.
+        """
+        must_be_text(name, "a tool's name")
+        must_be_text(arguments, "what a model gave as arguments")
+        must_be_native(native)
+        intend = self._going.ledger.intend
+        return intend(body, (), {}, name, nature=nature, arguments=arguments, native=native)
+
+    @property
+    def executor(self) -> Executor:
+        """For a framework's own threads: each is checked as it begins, and counted as a tool."""
+        return FencedExecutor(self._hold, self._desk.threads)
+
+    async def summarise(self, text: str, *, upto: RunId) -> tuple[Shown, ...]:
+        """Put this in place of all turns up to that run's, from now on; what is shown then."""
+        self._hold.must_hold("this summary")
+        self._desk.journal.add(*self._hold.take_shown(), Summary(text, upto))
+        self.history = await self._desk.history.shown()
+        self._hold.must_hold("use of this summary")
+        return self.history

@@ -1,0 +1,41 @@
+"""What a runtime is told when it is made, as it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from lastword.runtime.checks import must_be_seconds
+from lastword.stores.contract import Store
+from lastword.stores.opening import open_store
+
+
+def times_of(grace: float | None, deadline: float | None) -> tuple[float, float]:
+    """A stop answers a second after the last process was to be killed, unless it is told."""
+    if grace is not None:
+        must_be_seconds(grace, "grace", zero=True)
+    if deadline is not None:
+        must_be_seconds(deadline, "deadline")
+    if deadline is None:
+        grace = 2.0 if grace is None else grace
+        return grace, grace + 1.0
+    if grace is None:
+        return min(2.0, deadline * 2 / 3), deadline
+    if grace >= deadline:
+        raise ValueError(f"grace ({grace} s) must be shorter than deadline ({deadline} s)")
+    return grace, deadline
+
+
+def store_of(store: Store | str) -> Store:
+    """The store, or the one at that address."""
+    if isinstance(store, str):
+        return open_store(store)
+    if not isinstance(store, Store):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        raise TypeError(f"store must be an address or a Store, not a {type(store).__name__}")
+    return store
+
+
+def stoppers_of(stoppers: Collection[str] | None) -> frozenset[str] | None:
+    """Who may stop what others asked for."""
+    if isinstance(stoppers, str):
+        raise TypeError("stoppers must be a collection of names, not one str")
+    return None if stoppers is None else frozenset(stoppers)

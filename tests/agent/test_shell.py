@@ -1,0 +1,168 @@
+"""Command lines of an agent: bounded for the model, and gone with the run."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from lastword import Outcome, Run, Runtime
+from lastword.agent.tools.shell import Shell, plain
+from tests.promise.stories import heard_by
+from tests.promise.workshop import fates, gone, until
+
+STUBBORN_FAMILY = """trap '' TERM
+sh -c 'trap "" TERM; echo $$ > child.pid; while :; do sleep 0.05; done' &
+setsid sh -c 'trap "" TERM; echo $$ > escaped.pid; while :; do sleep 0.05; done' &
+echo $$ > own.pid; while :; do sleep 0.05; done"""
+
+
+async def given(
+    work: Callable[[Run], Awaitable[str]], check: Callable[[], None] | None = None
+) -> str:
+    """What one run's work comes to; checked, if need be, while the run is still there."""
+    results: list[str] = []
+
+    async def engine(run: Run) -> None:
+        results.append(await work(run))
+        if check is not None:
+            check()
+
+    async with Runtime(engine, level="tree") as r:  # in which a process knows its own number
+        ticket = await r.session("s").send("go")
+        assert await ticket.outcome() == Outcome.COMPLETED, ticket.error
+    return results[0]
+
+
+async def test_a_model_is_given_what_was_written_and_how_it_ended(tmp_path: Path) -> None:
+    shell = Shell(tmp_path, env={"PATH": "/usr/bin:/bin", "WORD": "hello"})
+
+    assert await given(lambda run: shell.run(run, "echo $WORD; pwd; exit 3")) == (
+        f"hello\n{tmp_path}\n[exit code 3]"
+    )
+    assert await given(lambda run: shell.run(run, "echo out; echo bad >&2")) == (
+        "out\n[on its error stream]\nbad\n[exit code 0]"
+    )
+    assert await given(lambda run: shell.run(run, "kill -9 $$")) == (
+        "[it wrote nothing]\n[ended by SIGKILL]"
+    )
+
+
+async def test_of_long_output_the_first_and_the_last_are_given_and_the_cut_is_told() -> None:
+    shell = Shell(output_limit=1000)
+
+    text = await given(lambda run: shell.run(run, "seq 100000"))
+
+    assert text.startswith("1\n2\n3\n")
+    assert text.endswith("99999\n100000\n[exit code 0]")
+    assert "… 587,895 bytes cut …" in text
+    assert len(text) < 1200
+
+
+async def test_what_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+
+    def check() -> None:
+        for name in ("own", "child"):
+            assert gone(int((tmp_path / f"{name}.pid").read_text()))
+
+    line = f"echo up; {STUBBORN_FAMILY}"
+    text = await given(lambda run: shell.run(run, line, timeout=0.5), check)
+
+    assert text == "up\n[ended, with all that it started: it took longer than 0.5 seconds]"
+
+
+async def test_a_time_that_is_none_is_refused_before_anything_is_started(tmp_path: Path) -> None:
+    async def work(run: Run) -> str:
+        for timeout in (0, -1, 1e9, float("nan")):
+            with pytest.raises(ValueError, match="background=true"):
+                await Shell(tmp_path).run(run, "touch made", timeout=timeout)
+        return "refused"
+
+    assert await given(work) == "refused"
+    assert not (tmp_path / "made").exists()
+
+
+async def test_with_a_terminal_it_has_one_and_the_model_sees_no_escapes() -> None:
+    line = r"test -t 1 && printf '\033[31mred\033[0m\r\n10%%\r20%%\rdone\n'"
+
+    assert await given(lambda run: Shell().run(run, line, pty=True)) == "red\ndone\n[exit code 0]"
+    assert plain("\x1b]0;title\x07a\x1b[2K\x1b(Bb\r\n") == "ab\n"
+
+
+async def test_a_stop_ends_a_command_with_all_that_it_started_and_quickly(tmp_path: Path) -> None:
+    async def engine(run: Run) -> None:
+        await Shell(tmp_path).run(run, STUBBORN_FAMILY)
+
+    async with Runtime(engine, level="tree") as r:
+        session = r.session("s")
+        await session.send("go")
+        pids = [tmp_path / f"{name}.pid" for name in ("own", "child", "escaped")]
+        await until(lambda: all(pid.exists() and pid.read_text().strip() for pid in pids))
+        receipt = await session.stop()
+
+        assert receipt.quiet
+        assert receipt.took < 1.5  # a quarter of a second to obey, and then no more asking
+        assert all(gone(int(pid.read_text())) for pid in pids)
+
+
+async def test_a_command_given_up_by_its_own_run_is_ended_too(tmp_path: Path) -> None:
+    go_on = asyncio.Event()
+
+    async def engine(run: Run) -> None:
+        task = run.task(Shell(tmp_path).run(run, "echo $$ > pid; exec sleep 300"))
+        await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+        task.cancel()
+        await until(lambda: gone(int((tmp_path / "pid").read_text())))
+        go_on.set()
+        await asyncio.Event().wait()
+
+    async with Runtime(engine, level="tree") as r:
+        await r.session("s").send("go")
+        await go_on.wait()
+
+
+async def test_the_person_sees_what_is_written_while_it_runs_and_nothing_after_a_stop(
+    tmp_path: Path,
+) -> None:
+    line = "n=0; while :; do n=$((n+1)); echo line $n; sleep 0.05; done"
+
+    async def engine(run: Run) -> None:
+        await Shell(tmp_path).run(run, line)
+
+    async with Runtime(engine) as r:
+        session = r.session("s")
+        heard = heard_by(session)
+        await session.send("go")
+        await until(lambda: [e for e in heard if e.kind == "progress" and "line 12\n" in e.text])
+        await session.stop()
+        await until(lambda: heard[-1].kind == "stopped")
+        told = [event.text for event in heard if event.kind == "progress"]
+
+        assert "".join(told).startswith("line 1\nline 2\n")
+        assert len(told) < 5  # and not one for each line
+        kinds = [event.kind for event in heard]
+        assert "progress" not in kinds[kinds.index("ended") :]
+
+
+async def test_a_command_in_the_background_is_told_at_once_and_survives_a_stop() -> None:
+    said, started = list[str](), asyncio.Event()
+
+    async def engine(run: Run) -> None:
+        said.append(await Shell().run(run, "echo hello; exec sleep 300", background=True))
+        started.set()
+        await asyncio.Event().wait()
+
+    async with Runtime(engine) as r:
+        session = r.session("s")
+        await session.send("go")
+        await started.wait()
+        receipt = await session.stop()
+        [kept] = session.processes
+
+        assert fates(receipt) == {"echo hello; exec sleep 300": "kept"}
+        assert f"process {kept.pid};" in said[0]
+        assert not gone(kept.pid)
+        await until(lambda: kept.output == "hello\n")
+        await kept.end()
+        assert gone(kept.pid)
