@@ -8,6 +8,7 @@ from typing import Literal, Protocol, TypeVar
 
 from lastword.core.model import RunId, SessionId
 from lastword.core.transcript import Native, Nature, Shown, Summary, Text, Thinking, Used
+from lastword.processes.isolated import prepared
 from lastword.runtime.checks import must_be_native, must_be_text
 from lastword.runtime.executor import FencedExecutor
 from lastword.runtime.going import Going
@@ -82,6 +83,11 @@ class ForFrameworks:
     def executor(self) -> Executor:
         """For a framework's own threads: each is checked as it begins, and counted as a tool."""
         return FencedExecutor(self._hold, self._desk.threads)
+
+    async def isolate(self, function: Callable[..., R], *args: object, **kwargs: object) -> R:
+        """Call a function in a process of its own, inside a tool: a stop kills it."""
+        work = prepared(function, args, kwargs, getattr(function, "__name__", "function"))
+        return await self._going.processes.call(work)
 
     async def summarise(self, text: str, *, upto: RunId) -> tuple[Shown, ...]:
         """Put this in place of all turns up to that run's, from now on; what is shown then."""

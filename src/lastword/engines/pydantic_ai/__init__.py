@@ -13,6 +13,7 @@ from typing import Any
 from pydantic_ai import Agent
 from pydantic_ai.agent import AbstractAgent
 from pydantic_ai.capabilities import ReinjectSystemPrompt, UseThreadExecutor
+from pydantic_ai.exceptions import ModelAPIError, UsageLimitExceeded
 from pydantic_ai.messages import (
     AgentStreamEvent,
     PartDeltaEvent,
@@ -25,15 +26,17 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 from pydantic_ai.run import AgentRun
+from pydantic_ai.usage import UsageLimits
 from pydantic_core import to_json
 
 from lastword.core.transcript import Shown
 from lastword.engines.pydantic_ai.compaction import Compaction
 from lastword.engines.pydantic_ai.fenced import Approve, Fenced, holding
 from lastword.engines.pydantic_ai.history import content_of, messages_of, native_of
+from lastword.engines.pydantic_ai.trouble import ModelFailed, in_words
 from lastword.runtime.run import Run
 
-__all__ = ["Approve", "Compaction", "Fenced", "PydanticAI"]
+__all__ = ["Approve", "Compaction", "Fenced", "ModelFailed", "PydanticAI"]
 
 
 class PydanticAI:
@@ -47,12 +50,14 @@ class PydanticAI:
         model: Model | str | None = None,
         approve: Approve | None = None,
         compaction: Compaction | None = None,
+        most_requests: int | None = None,  # to the model, in one run; None: as many as it takes
     ) -> None:
         self._agent = agent
         self._deps = deps
         self._model = model
         self._approve = approve
         self._compaction = compaction
+        self._limits = UsageLimits(request_limit=most_requests)
 
     async def __call__(self, run: Run) -> None:
         holding.set(run)  # for the agents that tools run
@@ -61,13 +66,17 @@ class PydanticAI:
             UseThreadExecutor(run.executor),
             ReinjectSystemPrompt(),
         ]
-        async with self._agent.iter(
-            message_history=messages_of(await self._history(run)),
-            deps=self._deps(run) if callable(self._deps) else self._deps,
-            model=self._model,
-            capabilities=capabilities,
-        ) as agent_run:
-            await _drive(run, agent_run)
+        try:
+            async with self._agent.iter(
+                message_history=messages_of(await self._history(run)),
+                deps=self._deps(run) if callable(self._deps) else self._deps,
+                model=self._model,
+                usage_limits=self._limits,
+                capabilities=capabilities,
+            ) as agent_run:
+                await _drive(run, agent_run)
+        except (ModelAPIError, UsageLimitExceeded) as error:
+            raise in_words(error) from error
 
     async def _history(self, run: Run) -> tuple[Shown, ...]:
         model = self._model or getattr(self._agent, "model", None)

@@ -1,0 +1,175 @@
+"""The agent that comes with lastword: a model, tools with the fence inside, and what needs asking.
+
+A tool's body is given the run it works for. What it starts is the run's, what it writes is checked
+right before it is written, and what it cannot be asked to end runs in a process that can be killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic_ai import Agent, RunContext
+from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.models import Model
+from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
+
+from lastword.agent.permission import Questions
+from lastword.agent.rules import SUBJECTS, Rules, Subject
+from lastword.agent.tools.fetch import Fetch
+from lastword.agent.tools.files import Files
+from lastword.agent.tools.shell import Shell
+from lastword.engines.pydantic_ai import Compaction, PydanticAI
+from lastword.errors import ProcessError
+from lastword.runtime.run import Engine, Run
+
+_READING = ("read_file", "list_files", "search_files", "delegate")
+_INSTRUCTIONS = """\
+You are an agent in a person's own directory, and the person may stop you or say something new at \
+any time; what they said last is what counts. Words in [brackets] in the conversation are \
+notes of the program that runs you, not the person's. If a call may have executed, look before you \
+repeat it. Be brief. The directory is {root}."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """What a runtime needs of it: `Runtime(engine, before_tool=questions.as_before_tool())`."""
+
+    engine: Engine
+    questions: Questions
+    model: str
+
+
+def assistant(
+    model: Model,
+    *,
+    roots: Sequence[str | Path] = (".",),
+    rules: Sequence[str] = (),
+    fetch: bool = False,
+    toolsets: Sequence[AbstractToolset[Run]] = (),
+    instructions: str = "",
+    window: int = 128_000,
+) -> Assistant:
+    """Put it together. Reading is allowed, and all else asked for, unless the rules say so."""
+    files = Files(roots)
+    root = Path(roots[0]).absolute()
+    tools = [_file_tools(files), _shell_tool(Shell(root)), *toolsets]
+    if fetch:
+        tools.append(_fetch_tool(Fetch()))
+    agent = Agent(
+        model,
+        deps_type=Run,
+        instructions=f"{_INSTRUCTIONS.format(root=root)}\n{instructions}".strip(),
+        toolsets=tools,
+        name="lastword",
+    )
+    engine = PydanticAI(agent, deps=_itself, compaction=Compaction(window))
+    agent.tool(_delegate_to(engine))
+    allowed = [f"allow {name}" for name in _READING]
+    by_path = {name: _named(files) for name in ("read_file", "write_file", "edit_file")}
+    questions = Questions(Rules.parse([*allowed, *rules]), subjects={**SUBJECTS, **by_path})
+    return Assistant(engine, questions, model.model_name)
+
+
+def _itself(run: Run) -> Run:
+    return run
+
+
+def _named(files: Files) -> Subject:
+    """A path by its one name: a rule about it is not to be dodged by a link."""
+
+    def name(arguments: Mapping[str, Any]) -> str:
+        return files.name(arguments["path"])
+
+    return name
+
+
+def _file_tools(files: Files) -> FunctionToolset[Run]:
+    tools = FunctionToolset[Run]()
+
+    @tools.tool_plain
+    def read_file(path: str, offset: int = 1, limit: int = 2000) -> str:
+        """Read a text file, or some lines of it, counted from 1."""
+        return _told(files.read_file, path, offset, limit)
+
+    @tools.tool
+    def write_file(ctx: RunContext[Run], path: str, text: str) -> str:
+        """Write a file anew, whole."""
+        return _told(files.write_file, path, text, may_go_on=lambda: ctx.deps.current)
+
+    @tools.tool
+    def edit_file(ctx: RunContext[Run], path: str, old: str, new: str, all: bool = False) -> str:
+        """Replace a text that occurs once in a file, or all of its occurrences."""
+        return _told(files.edit_file, path, old, new, all, may_go_on=lambda: ctx.deps.current)
+
+    @tools.tool
+    def list_files(ctx: RunContext[Run], path: str = ".", pattern: str = "*") -> str:
+        """List files; `**/*.py` looks into directories."""
+        return _told(files.list_files, path, pattern, may_go_on=lambda: ctx.deps.current)
+
+    @tools.tool
+    async def search_files(
+        ctx: RunContext[Run], pattern: str, path: str = ".", glob: str = "**"
+    ) -> str:
+        """Search for a regular expression in files."""
+        try:  # in a process: an expression may take for ever, and holds up the whole program
+            return await ctx.deps.isolate(files.search_files, pattern, path, glob)
+        except (OSError, ValueError, ProcessError) as error:
+            raise ToolFailed(str(error)) from error
+
+    return tools
+
+
+def _told(tool: Any, *args: object, **kwargs: object) -> str:  # noqa: ANN401 - one of the file tools
+    """What a file tool gives; what was wrong with the asking is for the model to read."""
+    try:
+        return tool(*args, **kwargs)
+    except (OSError, ValueError) as error:
+        raise ToolFailed(str(error)) from error
+
+
+def _shell_tool(shell: Shell) -> FunctionToolset[Run]:
+    tools = FunctionToolset[Run]()
+
+    @tools.tool(name="shell")
+    async def run_shell(
+        ctx: RunContext[Run],
+        command: str,
+        timeout: float = 120,
+        pty: bool = False,
+        background: bool = False,
+    ) -> str:
+        """Run a command line; in the background it lives on after the answer."""
+        try:
+            return await shell.run(ctx.deps, command, timeout, pty, background)
+        except (OSError, ValueError, ProcessError) as error:
+            raise ToolFailed(str(error)) from error
+
+    return tools
+
+
+def _fetch_tool(fetching: Fetch) -> FunctionToolset[Run]:
+    tools = FunctionToolset[Run]()
+
+    @tools.tool_plain
+    async def fetch(url: str) -> str:
+        """Get a page of the web, as text."""
+        try:
+            return await fetching.fetch(url)
+        except (OSError, ValueError) as error:
+            raise ToolFailed(str(error)) from error
+
+    return tools
+
+
+def _delegate_to(engine: Engine) -> Any:  # noqa: ANN401 - a tool function
+    async def delegate(ctx: RunContext[Run], task: str) -> str:
+        """Have another agent like you do a task by itself, and get what it says at the end."""
+        child = await ctx.deps.child(task, engine=engine)
+        outcome = await child.outcome()
+        text = await child.text()
+        return text if outcome == "completed" else f"[{outcome}] {text}".strip()
+
+    return delegate

@@ -1,0 +1,61 @@
+"""Which model answers: by name, by what the environment has a key for, or the rehearsal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.models import Model, infer_model
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+
+from lastword.agent.rehearsal import Rehearsal
+from lastword.errors import LastwordError
+
+_BY_KEY = {
+    "OPENAI_API_KEY": "openai:gpt-5.2",
+    "ANTHROPIC_API_KEY": "anthropic:claude-opus-5-5",
+    "GOOGLE_API_KEY": "google:gemini-flash-latest",
+}
+
+
+class ModelUnavailable(LastwordError):
+    """The model that was asked for cannot be had, and why."""
+
+
+def model_named(
+    name: str | None = None,
+    *,
+    base_url: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Model:
+    """The model of that name, as `provider:model`; without one, what there is a key for.
+
+    With `base_url`, whatever speaks OpenAI's chat completions there. With no name, no address and
+    no key, the rehearsal, which is not a language model and says so.
+    """
+    if base_url:
+        return _compatible(name, base_url, environment.get("OPENAI_API_KEY"))
+    name = name or next((model for key, model in _BY_KEY.items() if environment.get(key)), None)
+    if name in (None, "rehearsal"):
+        return Rehearsal()
+    if ":" not in name:
+        raise ModelUnavailable(
+            f"model {name!r} does not say whose it is; write openai:{name}, anthropic:{name} or "
+            f"google:{name}, or give --base-url"
+        )
+    try:
+        return infer_model(name)
+    except (UserError, ValueError, ImportError) as error:
+        [why, *_] = str(error).splitlines() or [type(error).__name__]
+        raise ModelUnavailable(f"model {name} cannot be used: {why}") from error
+
+
+def _compatible(name: str | None, base_url: str, key: str | None) -> Model:
+    if not base_url.startswith(("http://", "https://")):
+        raise ModelUnavailable(f"--base-url must begin with http:// or https://; it is {base_url}")
+    if not name:
+        raise ModelUnavailable(f"say which model to ask {base_url} for, with --model")
+    name = name.removeprefix("openai:")
+    return OpenAIChatModel(name, provider=OpenAIProvider(base_url=base_url, api_key=key or "none"))

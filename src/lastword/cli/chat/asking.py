@@ -1,0 +1,148 @@
+"""What a person is asked to allow, and how the keys they press become an answer.
+
+A question can be answered once it has been on the screen for a moment: keys that were under way
+when it came up were meant for something else. An answer names the question and the generation it
+was seen at, and what is open is looked up again as the key is pressed, so that a key which comes
+after a stop answers nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Literal, Protocol, TypeAlias
+
+from lastword.errors import LastwordError
+
+Answered: TypeAlias = Literal["yes", "no", "always"]
+_ANSWERS: dict[str, Answered] = {
+    "y": "yes",
+    "n": "no",
+    "a": "always",
+    "yes": "yes",
+    "no": "no",
+    "always": "always",
+}
+_MOMENT = 0.3  # seconds on the screen before a key is taken for an answer
+
+
+class Question(Protocol):
+    """Whether a tool may be called."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def session(self) -> str: ...
+    @property
+    def generation(self) -> int: ...
+    @property
+    def tool(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
+class Questions(Protocol):
+    """Those that are open, in all sessions."""
+
+    def open(self) -> tuple[Question, ...]: ...
+    def answer(self, id: str, allow: bool, generation: int, *, always: bool = False) -> object: ...
+    def watch(self, watcher: Callable[..., object], /) -> Callable[[], object]: ...
+
+
+class Asking:
+    """The one question that a person sees, if there is one."""
+
+    def __init__(
+        self,
+        questions: Questions | None,
+        session: Callable[[], str],
+        changed: Callable[[Question | None, Question | None], object],
+    ) -> None:
+        self._questions = questions
+        self._session = session
+        self._changed = changed  # told of the question before, and the one now
+        self._loop = asyncio.get_running_loop()
+        self._seen: Question | None = None
+        self._settled = False  # it has been on the screen for a moment
+        self._timer: asyncio.TimerHandle | None = None
+        self._answered = ""  # the question that was, and may not be put away yet
+        self._rest = ""  # of a word whose first letter was the answer
+        self._unwatch = questions.watch(self.look) if questions else None
+
+    @property
+    def question(self) -> Question | None:
+        """The oldest that is open here, or in a child's session."""
+        return next(filter(self._is_here, self._open()), None)
+
+    @property
+    def elsewhere(self) -> int:
+        """How many are open that belong to other sessions."""
+        return sum(not self._is_here(question) for question in self._open())
+
+    def _open(self) -> list[Question]:
+        asked = self._questions.open() if self._questions else ()
+        return [question for question in asked if question.id != self._answered]
+
+    def _is_here(self, question: Question) -> bool:
+        here = self._session()
+        return question.session == here or question.session.startswith(f"{here}#")
+
+    @property
+    def ready(self) -> bool:
+        """Whether a key is an answer now."""
+        question = self.question
+        if question is None or self._seen is None or question.id != self._seen.id:
+            return False
+        return self._settled
+
+    def look(self, *_: object) -> None:
+        """Something may have changed."""
+        before, now = self._seen, self.question
+        if (before and before.id) == (now and now.id):
+            return
+        self._seen, self._settled = now, False
+        self._cancel()
+        if now:
+            self._timer = self._loop.call_later(_MOMENT, self._settle, now)
+        self._changed(before, now)
+
+    def _settle(self, now: Question) -> None:
+        self._settled = True
+        self._changed(now, now)
+
+    def take(self, words: str) -> Answered | None:
+        """Answer with what was typed, if that is an answer and there is something to answer."""
+        answered = _ANSWERS.get(words.strip().casefold())
+        question = self.question
+        if answered is None or question is None or not self.ready or self._questions is None:
+            return None
+        self._seen = None  # whoever is told of it, it is not withdrawn
+        try:
+            self._questions.answer(
+                question.id, answered != "no", question.generation, always=answered == "always"
+            )
+        except LastwordError:  # it was withdrawn or answered: this does nothing
+            return None
+        self._answered = question.id
+        self._rest = answered.removeprefix(words.strip().casefold())
+        return answered
+
+    def means(self, words: str) -> bool:
+        """Whether a line is an answer."""
+        return words.casefold() in _ANSWERS
+
+    def is_rest(self, words: str) -> bool:
+        """Whether a line is what was left of typing "yes" when the "y" was the answer."""
+        rest, self._rest = self._rest, ""
+        return bool(rest) and words.strip().casefold() == rest
+
+    def close(self) -> None:
+        """Look no longer."""
+        self._cancel()
+        if self._unwatch:
+            self._unwatch()
+
+    def _cancel(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,155 @@
+"""What happens in a session, as a person is told it: each event once, in the feed's order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Literal, Protocol
+
+from lastword.cli.chat.blocks import Block, Blocks
+from lastword.cli.chat.paint import Paint, Style
+from lastword.cli.chat.words import (
+    about,
+    call_line,
+    noteworthy,
+    plain,
+    receipt_lines,
+    recovered_line,
+    short,
+)
+from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, Status
+from lastword.core.receipt import Receipt, ToolReport
+from lastword.core.recovery import Recovery
+from lastword.runtime.feed import FeedEvent
+
+
+class Sheet(Protocol):
+    """Where it is told."""
+
+    def write(self, text: str) -> None: ...
+    def draw_soon(self) -> None: ...
+
+
+class Telling:
+    """One session's, while a person looks at it."""
+
+    def __init__(
+        self, sheet: Sheet, paint: Paint, failed: Callable[[tuple[MessageId, ...]], object]
+    ) -> None:
+        self.receipt: Receipt | None = None
+        self.stopping = False  # what was going is silent, and its receipt has not come
+        self.started = 0  # processes, by the run that goes
+        self._sheet = sheet
+        self._paint = paint
+        self._failed = failed
+        self._loop = asyncio.get_running_loop()
+        self._blocks = Blocks()
+        self._voice: Literal["text", "thinking"] = "text"
+        self._calls: dict[CallId, tuple[str, float]] = {}
+        self._messages: dict[MessageId, Message] = {}
+
+    @property
+    def live(self) -> list[tuple[str, str]]:
+        """What is not finished: the end of the text, and the calls that are being made."""
+        style = "fg:ansibrightblack" if self._voice == "thinking" else ""
+        tail = plain(self._blocks.tail).expandtabs(4)
+        calls = [
+            ("fg:ansibrightblack", call_line(name, Status.BEGUN))
+            for name, _ in self._calls.values()
+        ]
+        return [*([(style, tail)] if tail.strip() else []), *calls]
+
+    def say(self, text: str, style: Style = "dim") -> None:
+        """Something that is not the session's, below all that has been said."""
+        self.finish()
+        self._sheet.write(self._paint.line(text, style))
+
+    def finish(self) -> None:
+        """What was being said goes above, as far as it has come."""
+        for block in self._blocks.rest():
+            self._sheet.write(self._block(block))
+        self._sheet.draw_soon()
+
+    def tell(self, event: FeedEvent) -> None:  # noqa: C901, PLR0912 - one match
+        """One event."""
+        match event.kind, event.data:
+            case ("text" | "thinking") as voice, _:
+                self._hear(voice, event.text)
+            case "progress", _:
+                self.say(f"· {short(event.text, 200)}")
+            case "call", ToolReport() as report:
+                self._call(report)
+            case "process", _:
+                self.started += 1
+                self.say(f"$ {short(event.text, 200)}")
+            case "accepted", Message() as message:
+                self._messages[message.id] = message
+            case "started", _:
+                self._begin(about(event))
+            case "ended", _:
+                self._end(Outcome(event.text), about(event))
+            case "stopped", Receipt() as receipt:
+                self._stopped(receipt)
+            case "settled", Receipt() as receipt:
+                self.receipt = receipt
+                self.aside(f"What was still ending has ended ({short(receipt.session)}).")
+            case "recovered", Recovery() as found:
+                self.say(recovered_line(found), "yellow")
+            case _:
+                pass
+
+    def _hear(self, voice: Literal["text", "thinking"], text: str) -> None:
+        if voice != self._voice:
+            self.finish()
+            self._voice = voice
+        for block in self._blocks.feed(text):
+            self._sheet.write(self._block(block))
+        self._sheet.draw_soon()
+
+    def _block(self, block: Block) -> str:
+        if self._voice == "thinking":
+            return self._paint.line(block.text, "dim")
+        return self._paint.block(block)
+
+    def _call(self, report: ToolReport) -> None:
+        if report.status in {Status.INTENDED, Status.BEGUN}:
+            self.finish()
+            self._calls[report.call] = report.name, self._loop.time()
+            return
+        _, since = self._calls.pop(report.call, (report.name, None))
+        took = None if since is None else self._loop.time() - since
+        self.say(call_line(report.name, report.status, took))
+
+    def _begin(self, ids: tuple[MessageId, ...]) -> None:
+        self.finish()
+        self.stopping, self.started = False, 0
+        for message in [self._messages[id_] for id_ in ids if id_ in self._messages]:
+            who = "" if message.origin == "person" else f"({short(message.by) or message.origin}) "
+            self._sheet.write("\n" + self._paint.line(f"> {who}{message.text}", "bold"))
+
+    def _end(self, outcome: Outcome, ids: tuple[MessageId, ...]) -> None:
+        self.finish()
+        self._calls.clear()
+        known = [self._messages.pop(id_, None) for id_ in ids]
+        match outcome:
+            case Outcome.STOPPED:
+                self.stopping = True
+            case Outcome.SUPERSEDED if any(known):
+                self.say("(replaced)")
+            case Outcome.FAILED:
+                self._failed(ids)
+            case _:
+                pass
+
+    def _stopped(self, receipt: Receipt) -> None:
+        self.receipt = receipt
+        if receipt.reason is Reason.SUPERSEDED:
+            if noteworthy(receipt):
+                self.aside("\n".join(receipt_lines(receipt)))
+            return
+        self.stopping = False
+        self.say("■ " + "\n  ".join(receipt_lines(receipt)), "yellow")
+
+    def aside(self, text: str) -> None:
+        """About what was before: it does not break into what is being said now."""
+        self._sheet.write(self._paint.line(text, "dim"))

@@ -1,0 +1,194 @@
+"""What a person is shown, in words: nothing here acts, and nothing here trusts a text.
+
+A text that comes from a model or a tool may hold anything. What could move a cursor, change a
+colour, set a title or turn the reading direction is shown as a mark in its place, so that a
+person also sees that somebody tried. It needs no memory: a sequence that comes in two pieces is
+as harmless as one that comes whole.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from lastword.core.model import MessageId, Reason, Status
+from lastword.core.receipt import Receipt
+from lastword.core.recovery import Recovery
+from lastword.runtime.feed import FeedEvent
+
+_TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_PICTURES = 0x2400  # where the pictures of the control characters begin
+_MARK = "\ufffd"
+_NAMED = 3  # as many are named as a person takes in
+_LONGEST = 48  # characters of a name, a command line or a message, where it is only mentioned
+_VERBS = {
+    Reason.STOPPED: "Stopped",
+    Reason.SUPERSEDED: "Replaced",
+    Reason.SHUTDOWN: "Shut down",
+    Reason.PARENT: "Ended with its parent",
+    Reason.LOST: "Lost to another process",
+}
+
+
+class _Marks(dict[int, str | None]):
+    """For `str.translate`: looks a character up once, and remembers."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = shown = _shown(chr(code))
+        return shown
+
+
+def _shown(character: str) -> str:
+    code = ord(character)
+    if character in "\n\t":
+        return character
+    if code < 0x20:
+        return chr(_PICTURES + code)
+    if code == 0x7F:
+        return "\u2421"
+    if character in "\u2028\u2029":
+        return "\n"
+    hidden = unicodedata.category(character) in {"Cc", "Cs"} or character in _TURNS
+    return _MARK if hidden else character
+
+
+_MARKS = _Marks()
+
+
+def plain(text: str) -> str:
+    """A text that can do nothing to a terminal; its lines and tabs are kept."""
+    if text.isascii() and text.isprintable():
+        return text
+    return text.replace("\r\n", "\n").removesuffix("\r").translate(_MARKS)
+
+
+def short(text: str, longest: int = _LONGEST) -> str:
+    """A text in one line, cut if it is long."""
+    line = " ".join(plain(text).split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+def count(number: int, what: str) -> str:
+    """So many of it."""
+    many = f"{what}es" if what.endswith("s") else f"{what}s"
+    return f"1 {what}" if number == 1 else f"{number} {many}"
+
+
+def call_line(name: str, status: Status, seconds: float | None = None) -> str:
+    """One call of a tool: that it is being made, or how it ended."""
+    called = short(name)
+    match status:
+        case Status.INTENDED | Status.BEGUN:
+            return f"· {called} …"
+        case Status.COMPLETED:
+            return f"· {called}" if seconds is None else f"· {called} ({seconds:.1f} s)"
+        case _:
+            return f"· {called}: {status}"
+
+
+def receipt_lines(receipt: Receipt, more: str = "/receipt shows all.") -> list[str]:
+    """A receipt in at most two lines: what has ended, and what a person should know of."""
+    if not receipt or any(one.kind == "session" for one in receipt.unconfirmed):
+        return [short(str(receipt), 300)]
+    verb = _VERBS[receipt.reason]
+    when = f" after {receipt.took * 1000:.0f} ms" if receipt.quiet else ""
+    told = "; ".join(filter(None, (", ".join(_ended(receipt)), *_other(receipt))))
+    lines = [f"{verb}{when}: {told}."]
+    if doubts := _doubts(receipt):
+        lines.append(" ".join(filter(None, (*doubts, more))))
+    return lines
+
+
+def noteworthy(receipt: Receipt) -> bool:
+    """Whether a person who only wanted to say something else should hear of it."""
+    return bool(_doubts(receipt) or receipt.processes or receipt.messages or receipt.children)
+
+
+def _ended(receipt: Receipt) -> list[str]:
+    fates = [process.fate for process in receipt.processes]
+    ended, killed = fates.count("ended"), fates.count("killed")
+    children = sum(child.fate == "ended" for child in receipt.children)
+    runs = len(receipt.runs)
+    parts = [
+        ("the answer" if runs == 1 else count(runs, "answer")) if runs else "",
+        count(children, "child run") if children else "",
+        count(ended + killed, "process") if ended + killed else "",
+        f"{killed} of them killed" if killed else "",
+    ]
+    return [part for part in parts if part]
+
+
+def _other(receipt: Receipt) -> list[str]:
+    kept = sum(process.fate == "kept" for process in receipt.processes)
+    dropped = [m.message.text for m in receipt.messages if m.fate == "dropped"]
+    waiting = sum(m.fate == "paused" for m in receipt.messages)
+    return [
+        f"{count(kept, 'process')} kept" if kept else "",
+        f"{count(len(dropped), 'message')} dropped ({_names(dropped)})" if dropped else "",
+        f"{count(waiting, 'message')} left waiting" if waiting else "",
+    ]
+
+
+def _doubts(receipt: Receipt) -> list[str]:
+    rows = [
+        ("May have executed", [call.name for call in receipt.tools[Status.MAY_HAVE_EXECUTED]]),
+        ("Still ending", [str(one) for one in receipt.unconfirmed]),
+        ("Not called", [call.name for call in receipt.tools[Status.NOT_STARTED]]),
+        ("Not stored yet", [] if receipt.durable else ["nothing new is taken until it is"]),
+    ]
+    return [f"{label}: {_names(names)}." for label, names in rows if names]
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    named = ", ".join(short(name) for name in names[:_NAMED])
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def recovered_line(found: Recovery) -> str:
+    """What an earlier process left behind."""
+    calls = _names([call.name for call in found.calls])
+    waiting = sum(len(turn.messages) for turn in found.waiting)
+    waits = "waits" if waiting == 1 else "wait"
+    parts = [
+        "the answer that was going is lost" if found.lost else "",
+        f"may have executed: {calls}" if calls else "",
+        f"{count(waiting, 'message')} {waits}; say something, or /queue resume" if waiting else "",
+    ]
+    return f"After a restart: {'; '.join(part for part in parts if part)}."
+
+
+def last_rows(text: str, columns: int, rows: int) -> str:
+    """As much of the end of a text as fits, so that what comes next is seen coming."""
+    kept: list[str] = []
+    room = rows
+    for line in reversed(text[-rows * columns :].split("\n")):
+        room -= rows_of(line, columns)
+        if room < 0:
+            return "\n".join(reversed(kept)) if kept else line[-rows * columns // 2 :]
+        kept.append(line)
+    return "\n".join(reversed(kept))
+
+
+def rows_of(text: str, columns: int) -> int:
+    """The rows that a text takes, or a few more."""
+    return sum(max(1, -(-width(line) // columns)) for line in text.split("\n"))
+
+
+def width(text: str) -> int:
+    """The columns that a line takes, or a little more."""
+    if text.isascii():
+        return len(text) + 7 * text.count("\t")
+    return sum(2 if unicodedata.east_asian_width(c) in "WFA" else 1 for c in text)
+
+
+def listing(lines: Iterable[str], *, nothing: str) -> list[str]:
+    """Lines, or a word about there being none."""
+    return list(lines) or [nothing]
+
+
+def about(event: FeedEvent) -> tuple[MessageId, ...]:
+    """The messages whose turn has come, or has ended."""
+    told = event.kind in {"started", "ended"}
+    return cast("tuple[MessageId, ...]", event.data) if told else ()

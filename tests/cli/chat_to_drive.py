@@ -1,0 +1,206 @@
+"""A chat for a test to drive: an engine that does what its message says, and a terminal or a pipe.
+
+python chat_to_drive.py [--store ADDRESS] [--grace SECONDS] [-p TEXT]
+"""
+
+import argparse
+import asyncio
+import fcntl
+import logging
+import sys
+import termios
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lastword import LastwordError, Run, Runtime
+from lastword.cli.chat import chat
+
+PACE = 0.01
+
+
+@dataclass(frozen=True)
+class Question:
+    id: str
+    session: str
+    generation: int
+    tool: str
+    text: str
+
+
+class Questions:
+    """As the agent's, as far as a terminal sees them."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, tuple[Question, Run, asyncio.Future[str]]] = {}
+        self._watchers: list[Callable[[str, Question], object]] = []
+
+    def open(self) -> tuple[Question, ...]:
+        return tuple(question for question, run, _ in self._open.values() if run.current)
+
+    def watch(self, watcher: Callable[[str, Question], object], /) -> Callable[[], object]:
+        self._watchers.append(watcher)
+        return lambda: self._watchers.remove(watcher)
+
+    def answer(self, id: str, allow: bool, generation: int, *, always: bool = False) -> None:
+        if id not in self._open or self._open[id][0].generation != generation:
+            raise LastwordError("too late")
+        question, _, answer = self._open.pop(id)
+        answer.set_result("always" if always else "yes" if allow else "no")
+        self._tell("answered", question)
+
+    async def ask(self, run: Run, tool: str, text: str) -> str:
+        id_ = f"q{run.generation}"
+        question = Question(id_, run.session, run.generation, tool, text)
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._open[id_] = question, run, answer
+        self._tell("opened", question)
+        try:
+            return await answer
+        finally:
+            if self._open.pop(id_, None):
+                self._tell("withdrawn", question)
+
+    def _tell(self, news: str, question: Question) -> None:
+        for watcher in list(self._watchers):
+            watcher(news, question)
+
+
+questions = Questions()
+
+
+async def look_up(topic: str) -> str:
+    await asyncio.sleep(PACE)
+    return f"all about {topic}"
+
+
+async def deploy(begun: asyncio.Event) -> None:
+    begun.set()
+    await asyncio.Event().wait()
+
+
+async def tell_a_story(run: Run) -> None:
+    """Without end, and deaf to being cancelled."""
+    number = 0
+    while run.current:
+        try:
+            await run.emit(f"word{number} " + ("\n\n" if number % 20 == 19 else ""))
+            await asyncio.sleep(PACE)
+        except asyncio.CancelledError:
+            await run.emit("and another thing")
+        number += 1
+
+
+async def echo(run: Run) -> None:
+    for word in f"You said: {run.message.text}".split(" "):
+        await run.emit(f"{word} ")
+        await asyncio.sleep(PACE)
+
+
+async def look(run: Run) -> None:
+    await run.think("Let me see. ")
+    await run.emit("I look it up.")
+    found = await run.call(look_up, "the sea")
+    await run.emit(f"It is {found}.")
+
+
+async def start_processes(run: Run) -> None:
+    process = await run.spawn(shell="echo up; exec sleep 300")
+    await run.spawn(shell="exec sleep 300", on_stop="keep")
+    async for _ in process.stdout:
+        break
+    begun = asyncio.Event()
+    deploying = run.task(run.call(deploy, begun), name="deploy")
+    await begun.wait()
+    await run.emit("Two are up.")
+    await deploying
+
+
+async def be_stubborn(run: Run) -> None:
+    """Its process tells a file that it was asked to end, and does not."""
+    told = run.message.text.split()[1]
+    deaf = f"trap 'echo asked > {told}' TERM; echo up; while :; do sleep 0.05; done"
+    process = await run.spawn(shell=deaf)
+    async for _ in process.stdout:
+        break
+    await run.emit("It is up.")
+    await asyncio.Event().wait()
+
+
+async def ask(run: Run) -> None:
+    await run.emit("May I? ")
+    long = "long" in run.message.text
+    text = f"rm -rf {'/very' * 600}/end" if long else "rm -rf \x1b[31mbuild"
+    answer = await questions.ask(run, "shell", text)
+    await run.emit(f"You answered {answer}.")
+
+
+async def misbehave(run: Run) -> None:
+    await run.emit("\x1b]0;owned\x07\x1b[2J\x1b[31mred\x1b[0m &#13; \x9b31m \u202eoof\n\n")
+    await run.emit("half \x1b")
+    await run.emit("[5A of it\a\b\b")
+
+
+async def mark_up(run: Run) -> None:
+    await run.emit(
+        "# Title\n\nSome **bold** words,\nand more.\n\n```py\nx = 1\n\ny = 2\n```\n- one"
+    )
+
+
+async def fail(run: Run) -> None:
+    await run.emit("So far so good. ")
+    raise RuntimeError("the model\n\x1b[31mhas no more to say")
+
+
+async def leak(run: Run) -> None:
+    """A tool that writes where it should not, and does not end its line."""
+    print("a tool\x1b[2J printed this")  # noqa: T201 - that is the point
+    sys.stderr.write("and this")
+    await run.emit("It is said.")
+
+
+async def say_nothing(run: Run) -> None:
+    await asyncio.Event().wait()
+
+
+async def flood(run: Run) -> None:
+    while True:
+        await run.emit("x" * 4096)
+        await asyncio.sleep(0)
+
+
+ENGINES = {
+    "story": tell_a_story,
+    "look": look,
+    "start": start_processes,
+    "stubborn": be_stubborn,
+    "ask": ask,
+    "misbehave": misbehave,
+    "markup": mark_up,
+    "fail": fail,
+    "leak": leak,
+    "nothing": say_nothing,
+    "flood": flood,
+}
+
+
+async def engine(run: Run) -> None:
+    await ENGINES.get(run.message.text.split()[0], echo)(run)
+
+
+async def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--store", default="memory:")
+    parser.add_argument("--grace", type=float, default=0.2)
+    parser.add_argument("-p", dest="prompt")
+    asked = parser.parse_args()
+    async with Runtime(engine, store=asked.store, grace=asked.grace, level="tree") as runtime:
+        return await chat(
+            runtime, "s", prompt=asked.prompt, questions=questions, model_name="rehearsal"
+        )
+
+
+if __name__ == "__main__":
+    logging.getLogger("lastword").addHandler(logging.NullHandler())  # as the command line does
+    if sys.stdin.isatty():
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that it is told when the terminal goes
+    sys.exit(asyncio.run(main()))

@@ -1,0 +1,195 @@
+"""One message and its answer, for a script: what is written where, and the exit code."""
+
+import asyncio
+import fcntl
+import io
+import os
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from lastword import Run, Runtime
+from lastword.cli.chat.pipe import run_once
+from tests.cli.terminal import SOON, Terminal, command
+
+Running = subprocess.Popen[bytes]
+
+
+def once(text: str, given: bytes = b"") -> tuple[int, str, str]:
+    done = subprocess.run(
+        command("-p", text), input=given, capture_output=True, check=False, timeout=SOON
+    )
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@contextmanager
+def answering(text: str, *arguments: str) -> Generator[Running]:
+    """An answer that has begun to be written."""
+    process = subprocess.Popen(
+        command("-p", text, *arguments),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.read(8)
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def until_full(pipe: IO[bytes] | None) -> None:
+    """Return when nothing more goes in."""
+    assert pipe is not None
+    room = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+    by = time.monotonic() + SOON
+    while struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0] < room:
+        assert time.monotonic() < by, "never full"
+
+
+def test_the_answer_and_nothing_else_is_written() -> None:
+    assert once("look") == (0, "I look it up.It is all about the sea.\n", "")
+
+
+def test_the_message_may_come_from_the_input() -> None:
+    assert once("-", "from naïve input\n".encode()) == (0, "You said: from naïve input\n \n", "")
+
+
+def test_an_empty_input_is_not_sent() -> None:
+    assert once("-", b" \n") == (2, "", "lastword chat: there is nothing to send\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_it_and_the_receipt_is_on_the_error_output(number: signal.Signals) -> None:
+    with answering("story") as process:
+        process.send_signal(number)
+        out, err = process.communicate(timeout=SOON)
+
+    assert process.returncode == 128 + number
+    assert err.decode().startswith("lastword chat: Stopped after ")
+    assert len(err.splitlines()) == 1
+    assert b"another thing" not in out
+
+
+def test_a_stop_in_doubt_says_so() -> None:
+    with answering("start") as process:
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=SOON)
+
+    assert process.returncode == 130
+    ended, doubt = err.decode().splitlines()
+    assert ended.endswith("the answer, 1 process; 1 process kept.")
+    assert doubt == "lastword chat: May have executed: deploy."
+
+
+def test_a_reader_that_does_not_read_cannot_hold_up_a_stop() -> None:
+    with answering("flood") as process:
+        until_full(process.stdout)
+        process.send_signal(signal.SIGINT)
+
+        assert process.wait(SOON) == 130
+
+
+def test_a_second_interrupt_leaves_at_once(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    with answering(f"stubborn {told}", "--grace", "3") as process:
+        process.send_signal(signal.SIGINT)
+        assert told.read_text() == "asked\n"  # it is being stopped, and will not be for a while
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=SOON)
+
+    assert (process.returncode, err) == (130, b"")
+
+
+def test_an_answer_that_fails_is_one_line_and_a_code() -> None:
+    code, out, err = once("fail")
+
+    assert (code, out) == (1, "So far so good. \n")
+    assert err.startswith("lastword chat: the answer failed: RuntimeError: the model ␛[31mhas no")
+    assert len(err.splitlines()) == 1
+
+
+def test_it_is_stopped_quietly_when_nobody_reads_any_more() -> None:
+    with answering("story") as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(SOON) == 141
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+        process.stdout = None
+
+
+def test_what_would_have_to_be_asked_is_not_allowed() -> None:
+    code, out, err = once("ask")
+
+    assert (code, out) == (0, "May I? You answered no.\n")
+    assert err == "lastword chat: shell was not allowed: there is nobody to ask\n"
+
+
+def test_at_a_terminal_what_a_model_says_is_harmless_and_in_a_file_it_is_as_it_was() -> None:
+    _, out, _ = once("misbehave")
+    terminal = Terminal("-p", "misbehave")
+    try:
+        assert terminal.leaves() == 0
+    finally:
+        terminal.close()
+
+    assert "\x1b[2J" in out
+    assert "␛[2J" in str(terminal.page)
+    assert terminal.page.unknown == []
+
+
+async def test_a_message_that_is_not_accepted_is_one_line_and_a_code() -> None:
+    async def engine(run: Run) -> None:
+        await asyncio.Event().wait()
+
+    out, err = io.StringIO(), io.StringIO()
+    async with Runtime(engine, on_message="refuse") as runtime:
+        await runtime.session("s").send("first")
+        code = await run_once(runtime, "s", "second", out, err)
+
+    assert (code, out.getvalue()) == (1, "")
+    assert err.getvalue().startswith("lastword chat: session s is busy and refuses messages")
+
+
+async def test_it_writes_what_its_own_message_is_answered_and_leaves_the_signals_as_they_were() -> (
+    None
+):
+    async def engine(run: Run) -> None:
+        await run.emit(f"<{run.message.text}>")
+
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    out, err = io.StringIO(), io.StringIO()
+    async with Runtime(engine, on_message="queue") as runtime:
+        await runtime.session("s").send("first")
+        code = await run_once(runtime, "s", "second", out, err)
+
+    assert (code, out.getvalue(), err.getvalue()) == (0, "<second>\n", "")
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+
+
+async def test_a_full_disk_stops_it_and_says_why() -> None:
+    async def engine(run: Run) -> None:
+        while True:
+            await run.emit("on and on ")
+            await asyncio.sleep(0)
+
+    err = io.StringIO()
+    with open("/dev/full", "w") as out:  # noqa: ASYNC230, PTH123 - a device, which does not block
+        async with Runtime(engine) as runtime:
+            code = await run_once(runtime, "s", "go", out, err)
+
+    assert code == 1
+    assert "could not be written, so it was stopped: [Errno 28]" in err.getvalue()
+    assert "Stopped after" in err.getvalue()

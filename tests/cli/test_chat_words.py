@@ -1,0 +1,312 @@
+"""What a person is shown, word for word, and that no text of a model's does more than be read."""
+
+import asyncio
+import unicodedata
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lastword.cli.chat.asking import Asking
+from lastword.cli.chat.blocks import Blocks
+from lastword.cli.chat.commands import HELP, is_command
+from lastword.cli.chat.paint import Paint
+from lastword.cli.chat.words import (
+    call_line,
+    last_rows,
+    noteworthy,
+    plain,
+    receipt_lines,
+    recovered_line,
+    rows_of,
+    short,
+)
+from lastword.core.model import (
+    CallId,
+    Generation,
+    Message,
+    MessageId,
+    Reason,
+    RunId,
+    SessionId,
+    Status,
+    Turn,
+)
+from lastword.core.receipt import (
+    MessageReport,
+    ProcessReport,
+    Receipt,
+    ToolReport,
+    Unconfirmed,
+)
+from lastword.core.recovery import Recovery
+
+S = SessionId("s")
+RUN = RunId("s#1")
+
+
+def receipt(**what: object) -> Receipt:
+    whole = {"runs": (RUN,), "took": 0.012, **what}
+    return Receipt(S, Generation(2), Reason.STOPPED, 0.0, **whole)  # pyright: ignore[reportArgumentType] - by name
+
+
+def call(name: str, status: Status) -> ToolReport:
+    return ToolReport(CallId(f"c-{name}"), name, status)
+
+
+def message(text: str) -> Message:
+    return Message(MessageId(f"m-{text}"), text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain words\n\tand a tab", "plain words\n\tand a tab"),
+        ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
+        ("\x1b]0;title\x07", "␛]0;title␇"),
+        ("\x9b31m", "\ufffd31m"),
+        ("a\bb\x7f", "a␈b␡"),
+        ("one\r\ntwo\rthree\r", "one\ntwo␍three"),
+        ("\u202eevil\u2066", "\ufffdevil\ufffd"),
+        ("\u2028next", "\nnext"),
+        ("lone \udc80", "lone \ufffd"),
+        ("👩‍👧 日本 naïve נא", "👩‍👧 日本 naïve נא"),
+    ],
+)
+def test_what_could_control_a_terminal_is_shown_instead(text: str, shown: str) -> None:
+    assert plain(text) == shown
+
+
+@given(st.text(st.characters(), max_size=60), st.integers(0, 60))
+def test_no_text_controls_a_terminal_however_it_is_cut(text: str, cut: int) -> None:
+    shown = plain(text[:cut]) + plain(text[cut:])
+
+    assert {unicodedata.category(c) for c in shown if c not in "\n\t"}.isdisjoint({"Cc", "Cs"})
+    shown.encode()
+
+
+@given(st.text(st.sampled_from("ab \x1b\x9b\r\n\t[]()*_#`>-1.&;|<~\u202e"), max_size=80))
+def test_no_markdown_controls_a_terminal(text: str) -> None:
+    blocks, paint = Blocks(), Paint(lambda: 40)
+    shown = "".join(paint.block(block) for block in [*blocks.feed(text), *blocks.rest()])
+
+    assert "\x1b" not in shown.replace("\x1b[", "")  # colours, and nothing else, are ours
+    assert {c for c in shown if c < " "} <= {"\n", "\x1b"}
+    assert "\u202e" not in shown
+
+
+def test_a_character_that_is_spelled_out_is_as_harmless() -> None:
+    [block] = Blocks().feed("a&#27;[2J &#13;b &#8238;c [safe](http://evil.example)\n\n")
+
+    shown = Paint(lambda: 80).block(block)
+    assert "\x1b[2J" not in shown
+    assert "\u202e" not in shown
+    assert "\r" not in shown
+    assert "http://evil.example" in shown  # a link says where it leads
+    assert "\x1b]8" not in shown
+
+
+def test_a_long_text_is_one_line_where_it_is_only_mentioned() -> None:
+    assert short("one\n  two\tthree") == "one two three"
+    assert short("x" * 100, 10) == "xxxxxxxxx…"
+
+
+# receipts
+
+
+def test_a_plain_stop_is_one_line() -> None:
+    assert receipt_lines(receipt()) == ["Stopped after 12 ms: the answer."]
+    assert not noteworthy(receipt())
+
+
+def test_a_receipt_says_what_ended_and_what_is_in_doubt_in_two_lines() -> None:
+    lines = receipt_lines(
+        receipt(
+            calls=(
+                call("deploy", Status.MAY_HAVE_EXECUTED),
+                call("mail\x1b[1m", Status.NOT_STARTED),
+                call("look", Status.COMPLETED),
+            ),
+            processes=(
+                ProcessReport(7, "make", "ended"),
+                ProcessReport(8, "server", "killed"),
+                ProcessReport(9, "db", "kept"),
+            ),
+            messages=(
+                MessageReport(message("and\nthen"), "dropped"),
+                MessageReport(message("later"), "paused"),
+            ),
+            unconfirmed=(Unconfirmed("process", "10 dd (cannot be interrupted)"),),
+        )
+    )
+
+    assert lines == [
+        "Stopped: the answer, 2 processes, 1 of them killed; 1 process kept; "
+        "1 message dropped (and then); 1 message left waiting.",
+        "May have executed: deploy. Still ending: process 10 dd (cannot be interrupted). "
+        "Not called: mail␛[1m. /receipt shows all.",
+    ]
+
+
+def test_a_receipt_names_no_more_than_a_person_takes_in() -> None:
+    calls = tuple(call(f"tool{n}", Status.MAY_HAVE_EXECUTED) for n in range(9))
+
+    [_, doubt] = receipt_lines(receipt(calls=calls))
+
+    assert doubt == "May have executed: tool0, tool1, tool2 and 6 more. /receipt shows all."
+
+
+def test_a_receipt_that_could_not_be_stored_says_so() -> None:
+    [_, doubt] = receipt_lines(receipt(durable=False))
+
+    assert doubt.startswith("Not stored yet: nothing new is taken until it is.")
+
+
+def test_a_stop_that_found_nothing_or_reached_nobody_says_that() -> None:
+    elsewhere = (Unconfirmed("session", "it belongs to process 7"),)
+
+    assert receipt_lines(receipt(runs=())) == ["Nothing was running in s."]
+    assert receipt_lines(receipt(runs=(), unconfirmed=elsewhere)) == [
+        "s could not be stopped from here: it belongs to process 7"
+    ]
+
+
+def test_what_was_found_after_a_restart_is_one_line() -> None:
+    found = Recovery(
+        (RUN,), (call("deploy", Status.MAY_HAVE_EXECUTED),), (Turn(RUN, (message("hi"),)),)
+    )
+
+    assert recovered_line(found) == (
+        "After a restart: the answer that was going is lost; may have executed: deploy; "
+        "1 message waits; say something, or /queue resume."
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "seconds", "line"),
+    [
+        (Status.BEGUN, None, "· grep …"),
+        (Status.COMPLETED, 1.26, "· grep (1.3 s)"),
+        (Status.NOT_STARTED, None, "· grep: not started"),
+        (Status.MAY_HAVE_EXECUTED, 0.1, "· grep: may have executed"),
+    ],
+)
+def test_a_call_is_one_line(status: Status, seconds: float | None, line: str) -> None:
+    assert call_line("grep", status, seconds) == line
+
+
+# pieces of an answer
+
+
+@given(st.text(st.sampled_from("ab \n`~-#"), max_size=120), st.integers(1, 9))
+def test_text_is_cut_the_same_however_it_comes(text: str, size: int) -> None:
+    whole, pieces = Blocks(), Blocks()
+    at_once = [*whole.feed(text), *whole.rest()]
+
+    parts = [text[n : n + size] for n in range(0, len(text), size)]
+    bit_by_bit = [block for part in parts for block in pieces.feed(part)] + pieces.rest()
+
+    assert bit_by_bit == at_once
+
+
+@given(st.text(st.sampled_from("abcdefgh \n"), max_size=200))
+def test_no_word_is_lost_or_said_twice(text: str) -> None:
+    blocks = Blocks()
+    said = [*blocks.feed(text), *blocks.rest()]
+
+    assert " ".join(block.text for block in said).split() == text.split()
+    assert blocks.tail == ""
+
+
+def test_a_paragraph_is_finished_by_an_empty_line_and_code_by_each() -> None:
+    blocks = Blocks()
+
+    assert blocks.feed("one\ntwo") == []
+    assert blocks.tail == "one\ntwo"
+    assert [b.text for b in blocks.feed("\n\n```py\nx = 1\n")] == ["one\ntwo", "x = 1"]
+    assert [b.text for b in blocks.feed("\ny\n```\nend")] == ["", "y"]
+    assert [(b.text, b.kind, b.apart) for b in blocks.rest()] == [("end", "prose", True)]
+
+
+def test_a_text_without_an_end_is_shown_before_it_ends() -> None:
+    blocks = Blocks()
+    said = [block.text for _ in range(3000) for block in blocks.feed("words ")]
+
+    assert len(said) > 3
+    assert len(blocks.tail) < 5000
+    assert " ".join([*said, blocks.tail]).split() == ["words"] * 3000
+
+
+@given(st.text(max_size=400), st.integers(4, 40), st.integers(1, 8))
+def test_the_end_of_a_text_fits_the_rows_there_are(text: str, columns: int, rows: int) -> None:
+    shown = last_rows(text, columns, rows)
+
+    assert text.endswith(shown)
+    assert rows_of(shown, columns) <= rows
+
+
+# questions
+
+
+class Asked:
+    """One question, and how it is answered."""
+
+    id, session, generation, tool, text = "q1", "s", 3, "shell", "rm -rf build"
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[str, bool, int, bool]] = []
+
+    def open(self) -> tuple["Asked", ...]:
+        return () if self.answers else (self,)
+
+    def answer(self, id: str, allow: bool, generation: int, *, always: bool = False) -> None:
+        self.answers.append((id, allow, generation, always))
+
+    def watch(self, watcher: Callable[..., object], /) -> Callable[[], object]:
+        return bool
+
+
+async def test_a_key_that_was_under_way_when_a_question_came_up_is_no_answer() -> None:
+    asked, seen, settled = Asked(), list[object](), asyncio.Event()
+
+    def changed(before: object, now: object) -> None:
+        seen.append(now)
+        if before is now:
+            settled.set()
+
+    asking = Asking(asked, lambda: "s", changed)
+    asking.look()
+
+    assert seen == [asked]
+    assert asking.take("y") is None
+    assert asked.answers == []
+    await settled.wait()
+    assert asking.take("y") == "yes"
+    assert asked.answers == [("q1", True, 3, False)]
+    assert asking.take("y") is None
+    asking.close()
+
+
+@pytest.mark.parametrize(("here", "elsewhere"), [("s", 0), ("other", 1), ("s2", 1)])
+async def test_only_what_is_asked_in_this_conversation_is_shown(here: str, elsewhere: int) -> None:
+    asking = Asking(Asked(), lambda: here, lambda _before, _now: None)
+
+    assert (asking.question is None, asking.elsewhere) == (bool(elsewhere), elsewhere)
+
+
+# what is typed
+
+
+@pytest.mark.parametrize("line", ["/help", "/mode queue", "/queue edit 2 a b\nc", "/nonsense"])
+def test_a_slash_and_a_word_is_a_command(line: str) -> None:
+    assert is_command(line)
+
+
+@pytest.mark.parametrize("line", [" /help", "/etc/hosts", "/", "//", "/Help me", "1/2", "/srv/x y"])
+def test_anything_else_is_said_to_the_agent(line: str) -> None:
+    assert not is_command(line)
+
+
+def test_the_help_fits_a_terminal() -> None:
+    assert [line for line in HELP.splitlines() if len(line) > 80] == []

@@ -1,0 +1,87 @@
+"""X1. A stop at every await of a turn: what the model is asked next is always accepted."""
+
+import asyncio
+
+import pytest
+from pydantic_ai import Agent
+
+from lastword import Outcome, Runtime
+from lastword.core.transcript import Called, Result
+from lastword.engines.pydantic_ai import PydanticAI
+from lastword.runtime.ledger import Call
+from lastword.testing.provider import Answer, Provider, Request, Say, Think
+from lastword.testing.provider import Call as Asks
+from tests.engines.wire import FORMATS, StopAt, model
+from tests.promise.stories import check_log
+
+
+def an_agent(own: object) -> Agent[None, str]:
+    agent = Agent(own, instructions="Be brief.")  # pyright: ignore[reportArgumentType, reportCallIssue] - a Model
+
+    @agent.tool_plain
+    async def quick(path: str) -> str:
+        await asyncio.sleep(0)
+        return f"what is in {path}"
+
+    @agent.tool_plain
+    def slow(path: str) -> str:  # in a thread
+        return f"and in {path}"
+
+    return agent
+
+
+async def ask(call: Call[object]) -> None:
+    """A question to the person, whose answer takes a moment."""
+    if call.name == "quick":
+        await asyncio.sleep(0)
+
+
+def answer(request: Request) -> Answer:
+    if request.prompt.endswith("bye"):
+        return Answer(Say("Bye."))
+    if request.results:
+        return Answer(Think("ah"), Say("Two ", "files."))
+    looks = [Asks("quick", {"path": "x"}), Asks("slow", {"path": "y"})]
+    return Answer(Think("hm"), Say("I ", "look. "), *looks)
+
+
+async def stopped_at(step: int, format: str) -> bool:
+    """One turn, stopped right before that step, and the next; whether there was such a step."""
+    async with Provider() as provider, model(provider, format) as own:
+        provider.always(answer)
+        engine = StopAt(PydanticAI(an_agent(own)), step)
+        heard: list[str] = []
+
+        async def sink(event: object) -> None:
+            heard.append(str(event))
+
+        async with Runtime(engine, sink=sink, before_tool=ask) as runtime:
+            session = runtime.session("s")
+            engine.stop = session.stop
+            first = await session.send("what is there?")
+            outcome = await first.outcome()
+            if not engine.sprung:
+                assert outcome == Outcome.COMPLETED
+                return False
+            receipt = await session.stop()
+            assert receipt.quiet
+            silence = len(heard)
+            second = await session.send("bye")
+            assert await second.outcome() == Outcome.COMPLETED, (step, second.error)
+            assert heard[silence:] == ["Bye."]
+            assert provider.refused == []
+            await check_log(session)
+            log = await session.log()
+            calls = [entry for entry in log if isinstance(entry, Called)]
+            results = [entry for entry in log if isinstance(entry, Result)]
+            assert len(results) == len(calls)
+    return True
+
+
+@pytest.mark.scenario("X1", part="agent")
+@pytest.mark.parametrize("format", FORMATS)
+async def test_whatever_a_stop_leaves_the_next_request_is_accepted(format: str) -> None:
+    step = 1
+    while await stopped_at(step, format):
+        step += 1
+    assert step > 15
