@@ -45,36 +45,34 @@ def answer(request: Request) -> Answer:
     return Answer(Think("hm"), Say("I ", "look. "), *looks)
 
 
-async def stopped_at(step: int, format: str) -> bool:
+async def stopped_at(step: int, agent: Agent[None, str], provider: Provider) -> bool:
     """One turn, stopped right before that step, and the next; whether there was such a step."""
-    async with Provider() as provider, model(provider, format) as own:
-        provider.always(answer)
-        engine = StopAt(PydanticAI(an_agent(own)), step)
-        heard: list[str] = []
+    engine = StopAt(PydanticAI(agent), step)
+    heard: list[str] = []
 
-        async def sink(event: object) -> None:
-            heard.append(str(event))
+    async def sink(event: object) -> None:
+        heard.append(str(event))
 
-        async with Runtime(engine, sink=sink, before_tool=ask) as runtime:
-            session = runtime.session("s")
-            engine.stop = session.stop
-            first = await session.send("what is there?")
-            outcome = await first.outcome()
-            if not engine.sprung:
-                assert outcome == Outcome.COMPLETED
-                return False
-            receipt = await session.stop()
-            assert receipt.quiet
-            silence = len(heard)
-            second = await session.send("bye")
-            assert await second.outcome() == Outcome.COMPLETED, (step, second.error)
-            assert heard[silence:] == ["Bye."]
-            assert provider.refused == []
-            await check_log(session)
-            log = await session.log()
-            calls = [entry for entry in log if isinstance(entry, Called)]
-            results = [entry for entry in log if isinstance(entry, Result)]
-            assert len(results) == len(calls)
+    async with Runtime(engine, sink=sink, before_tool=ask, stall_after=None) as runtime:
+        session = runtime.session("s")
+        engine.stop = session.stop
+        first = await session.send("what is there?")
+        outcome = await first.outcome()
+        if not engine.sprung:
+            assert outcome == Outcome.COMPLETED
+            return False
+        receipt = await session.stop()
+        assert receipt.quiet
+        silence = len(heard)
+        second = await session.send("bye")
+        assert await second.outcome() == Outcome.COMPLETED, (step, second.error)
+        assert heard[silence:] == ["Bye."]
+        assert provider.refused == []
+        await check_log(session)
+        log = await session.log()
+        calls = [entry for entry in log if isinstance(entry, Called)]
+        results = [entry for entry in log if isinstance(entry, Result)]
+        assert len(results) == len(calls)
     return True
 
 
@@ -82,6 +80,8 @@ async def stopped_at(step: int, format: str) -> bool:
 @pytest.mark.parametrize("format", FORMATS)
 async def test_whatever_a_stop_leaves_the_next_request_is_accepted(format: str) -> None:
     step = 1
-    while await stopped_at(step, format):
-        step += 1
+    async with Provider() as provider, model(provider, format) as own:
+        provider.always(answer)
+        while await stopped_at(step, an_agent(own), provider):
+            step += 1
     assert step > 15

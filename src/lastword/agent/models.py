@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 
 from pydantic_ai.exceptions import UserError
@@ -48,8 +49,14 @@ def model_named(
     try:
         return infer_model(name)
     except (UserError, ValueError, ImportError) as error:
-        [why, *_] = str(error).splitlines() or [type(error).__name__]
-        raise ModelUnavailable(f"model {name} cannot be used: {why}") from error
+        raise ModelUnavailable(f"model {name} cannot be used: {_why(error)}") from error
+
+
+def _why(error: Exception) -> str:
+    text = str(error)
+    if key := re.search(r"[A-Z][A-Z_]*_API_KEY", text):
+        return f"{key[0]} is not set"
+    return text.partition("\n")[0] or type(error).__name__
 
 
 def _compatible(name: str | None, base_url: str, key: str | None) -> Model:

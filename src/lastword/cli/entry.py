@@ -33,6 +33,16 @@ def _demo(words: Sequence[str]) -> int:
     return 0
 
 
+def _chat(words: Sequence[str]) -> int:
+    from lastword.cli.chat import command  # noqa: PLC0415 - only when asked for
+
+    parser = _Parser(
+        "lastword chat", "[-p PROMPT] [--model MODEL] [--session SESSION] …", command.ABOUT
+    )
+    command.options(parser)
+    return command.main(parser.parse_args(words))
+
+
 def _doctor(words: Sequence[str]) -> int:
     from lastword.cli import doctor  # noqa: PLC0415 - only when asked for
 
@@ -71,6 +81,7 @@ def _records(what: str, words: Sequence[str]) -> int:
 
 
 _COMMANDS: dict[str, tuple[str, Command]] = {
+    "chat": ("talk to an agent here, and stop it whenever you like", _chat),
     "demo": ("see an agent that will not stop be stopped (3 seconds, no keys)", _demo),
     "doctor": ("see how strictly processes are held here, and if a store is whole", _doctor),
     "sessions": ("list the sessions that a store holds", partial(_records, "sessions")),

@@ -7,6 +7,8 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from lastword.errors import LastwordError
+
 log = logging.getLogger("lastword")
 T = TypeVar("T")
 
@@ -59,8 +61,10 @@ async def ended(tasks: tuple[asyncio.Task[Any], ...], seconds: float) -> bool:
 
 
 def described(error: BaseException) -> str:
-    """An error in a line."""
+    """An error in a line; our own say enough without their names."""
     try:
+        if isinstance(error, LastwordError):
+            return str(error)
         return f"{type(error).__name__}: {error}"
     except Exception:  # noqa: BLE001 - an error of a team's own must not be able to keep a run going
         return type(error).__name__

@@ -48,7 +48,6 @@ class _Asked:
     def __init__(self, run: Run, part: ToolCallPart, nature: Nature) -> None:
         self._body: Callable[[], Awaitable[Any]] | None = None
         self._begun = False
-        self._name = part.tool_name
         arguments = part.args if isinstance(part.args, str) else part.args_as_json_str()
         native = native_of(part)
         self.call: Call[Any] = run.asked(
@@ -67,7 +66,7 @@ class _Asked:
         except PermissionError as error:
             if self._begun:
                 raise  # the tool's own
-            raise ToolFailed(f"{self._name} was not called: {error}") from error
+            raise ToolFailed(str(error)) from error
 
 
 @dataclass

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UsageLimitExceeded
 
+from lastword.errors import LastwordError
+
 _WHY = {
     400: "did not take the request",
     401: "refused the key",
@@ -13,7 +15,7 @@ _WHY = {
 }
 
 
-class ModelFailed(Exception):
+class ModelFailed(LastwordError):
     """The model could not be asked. What was said so far is kept."""
 
 
