@@ -15,6 +15,7 @@ LastwordError
 ├── ProcessError         something that has to do with processes could not be done
 │   ├── SpawnFailed      a program could not be started
 │   └── WorkerDied       the process of an isolated tool ended before the tool had
+├── EngineFailed         an engine could not answer, and says why
 ├── ImpossibleMove       a machine was told something that cannot have happened
 └── StoreError           a store could not do what it was asked
     ├── StaleWrite       the write belongs to an older generation than the store's
@@ -110,6 +111,10 @@ class SpawnFailed(ProcessError):
 
 class WorkerDied(ProcessError):
     """The process of an isolated tool ended before the tool had."""
+
+
+class EngineFailed(LastwordError):
+    """An engine could not answer. A ticket's `error` is what it says, in its own words."""
 
 
 class ImpossibleMove(LastwordError):

@@ -330,6 +330,7 @@ async def test_a_long_history_is_summarised_before_the_window_is_full(format: st
         assert provider.refused == []
 
 
+@pytest.mark.scenario("S17", part="agent")
 async def test_a_summary_that_was_stopped_is_not_kept(format: str) -> None:
     async with Provider() as provider, model(provider, format) as own:  # noqa: SIM117 - in order
         async with Runtime(compacting(own)) as r:

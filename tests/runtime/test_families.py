@@ -194,7 +194,7 @@ async def test_whoever_waits_for_a_store_that_hangs_is_told_when_the_runtime_clo
 
     told = await asyncio.gather(deleting, sending, reading, return_exceptions=True)
     assert [type(one) for one in told] == [RuntimeClosed, StoreError, StoreError]
-    assert "send it again, with its id, to find out" in str(told[1])
+    assert "before it was known that m1 is stored" in str(told[1])
 
 
 def test_the_old_runs_mark_is_not_taken_down_under_the_new_run(schedules: int) -> None:

@@ -168,9 +168,13 @@ class Receipt:
             ("messages dropped", self._quoted("dropped")),
             ("messages waiting", self._quoted("paused")),
             ("refused after the stop", _count(self.dropped, "effect")),
-            ("not stored yet", "" if self.durable else "no new message is taken until it is"),
+            ("not stored yet", "no new message is taken until it is" if self._late else ""),
         ]
         return [f"{label}: {what}" for label, what in rows if what]
+
+    @property
+    def _late(self) -> bool:
+        return not self.durable and not any(one.kind == "session" for one in self.unconfirmed)
 
     def _processes(self) -> str:
         """Those that were killed, kept or not confirmed by name; the polite ones are counted."""

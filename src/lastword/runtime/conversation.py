@@ -38,6 +38,7 @@ class Conversation:
     ) -> None:
         self.driver = driver
         self.closed = False
+        self.deleted = False
         driver.moves.known = new
         self._runtime_must_be_open = runtime_must_be_open
         self._loading: asyncio.Task[None] | None = None
@@ -93,7 +94,7 @@ class Conversation:
 
         def carry_out() -> Answer:
             self.driver.carry_out()
-            if reason is Reason.SHUTDOWN or self._beyond:
+            if reason is Reason.SHUTDOWN:
                 step.early = False
             return Answer(self.answer(step, running.get()))
 
@@ -101,9 +102,9 @@ class Conversation:
 
     def answer(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
         """The receipt of what this step stopped, or of the stop that is still being settled."""
-        if why := self._beyond:
+        if why := self.beyond:
             return _given(at_fence(self.driver, step, beyond=why))
-        if step.early:
+        if step.early and not self.closed:
             return self._answer_early(step, caller)
         pending = self.driver.settlements
         settlement = step.settlement or (pending[-1] if pending else None)
@@ -114,13 +115,13 @@ class Conversation:
         return settlement.answer
 
     @property
-    def _beyond(self) -> str:
+    def beyond(self) -> str:
         """Why nothing that goes on under its name can be stopped through this one."""
-        if self.driver.lost and not self.driver.settlements:
-            return f"it belongs to {_TAKEN}; stop it there"
-        if self.closed and not self.driver.settlements:
-            return "it has ended; ask the runtime for it anew"
-        return ""
+        if self.driver.settlements:
+            return ""
+        if self.deleted:
+            return "it was deleted; ask the runtime for it anew"
+        return f"it belongs to {_TAKEN}; stop it there" if self.driver.lost else ""
 
     def _answer_early(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
         """The receipt of a stop that came before anybody knew what there is to stop."""
@@ -171,7 +172,7 @@ def at_fence(driver: Driver, step: Step, *, beyond: str = "") -> Receipt:
 
     `beyond` is why there may be something all the same.
     """
-    if step.early and not beyond:
+    if step.early and not driver.moves.known and not beyond:
         beyond = "it was not read from its store yet; the stop comes first when it is"
     ends = [order for order in step.orders if isinstance(order, End)]
     dropped = [m for end in ends if not end.started for m in end.turn.messages]

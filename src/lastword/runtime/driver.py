@@ -219,8 +219,7 @@ class Driver:
 
     async def _drive(self, going: Going) -> None:
         running.set(going)
-        await self.journal.committed_at_last(lambda: going.hold.current)
-        run = Run(self, going, await self.history.shown())
+        run = Run(self, going, await self.history.for_a_run(lambda: going.hold.current))
         if not going.hold.current:
             return
         answer = self.engine(run)

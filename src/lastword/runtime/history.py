@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from lastword.core.doubts import Doubts
 from lastword.core.model import SessionId
@@ -22,16 +23,26 @@ class History:
         self._journal = journal
         self._transcript = Transcript(partial)
         self.doubts = Doubts()
+        self._taught = False
         self._read = 0
         self._turn = asyncio.Lock()  # two readers would add the same entries twice
 
     async def shown(self) -> tuple[Shown, ...]:
         """All that is durable by now."""
+        await self._journal.committed()
+        return await self._durable()
+
+    async def for_a_run(self, wanted: Callable[[], bool]) -> tuple[Shown, ...]:
+        """The same; a store in trouble only delays it, for as long as the run is wanted."""
+        await self._journal.committed_at_last(wanted)
+        if not self._taught:  # by what an earlier process did; its own calls it knows
+            self._taught = True
+            self.doubts.take(*await ask(self._store.entries(self._session)))
+        return await self._durable()
+
+    async def _durable(self) -> tuple[Shown, ...]:
         async with self._turn:
-            await self._journal.committed()
             new = await ask(self._store.entries(self._session, self._read))
             self._read += len(new)
             self._transcript.add(*new)
-            if self._read == len(new):  # what an earlier process did; its own calls it knows
-                self.doubts.take(*new)
             return self._transcript.shown()

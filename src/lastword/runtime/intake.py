@@ -90,8 +90,11 @@ def check_id(id: str | None) -> MessageId | None:
     return MessageId(id)
 
 
-async def known(driver: Driver, id: MessageId) -> Ticket | None:
-    """The ticket of a message that was accepted before: the same request is the same message."""
+async def known(driver: Driver, id: MessageId) -> tuple[Ticket, asyncio.Task[None] | None] | None:
+    """The ticket of a message that was accepted before: the same request is the same message.
+
+    It is acknowledged when the task, if there is one, has ended well.
+    """
     stored = None
     if id not in driver.tickets:
         await driver.journal.committed()  # its outcome may be on its way to the store
@@ -99,17 +102,14 @@ async def known(driver: Driver, id: MessageId) -> Ticket | None:
     if tickets := driver.tickets.get(id):  # also if it came while we looked
         if tickets[0].closed:
             tickets.insert(0, tickets[0].again())
-        ticket = tickets[0]
-        if storing := driver.storing.get(id):
-            await asyncio.shield(storing)  # no acknowledgement before it is durable
-        return ticket
+        return tickets[0], driver.storing.get(id)
     if stored is None:
         return None
     ticket = Ticket(stored.message, stored.run)
     if stored.began:
         ticket.tell_started(stored.run)
     ticket.tell_outcome(stored.outcome or Outcome.LOST)  # else whoever had it has died with it
-    return ticket
+    return ticket, None
 
 
 def accept(

@@ -16,7 +16,7 @@ from typing import TypeVar
 from lastword.core.model import MessageId, SessionId
 from lastword.core.queue import AT_REST, Standing, standing
 from lastword.core.session import SessionMachine
-from lastword.core.transcript import Entry, Finished, Said
+from lastword.core.transcript import Entry, Finished, Said, Text, Thinking
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.runtime.tasks import Tasks
 from lastword.stores.contract import Store, Write
@@ -75,8 +75,12 @@ class Journal:
 
     def add(self, *entries: Entry) -> None:
         """To be committed next."""
-        if not self.closed:
-            self._pending += entries
+        for entry in entries if not self.closed else ():
+            last = self._pending[-1] if self._pending else None
+            if more := _more(last, entry):
+                self._pending[-1] = more
+            else:
+                self._pending.append(entry)
 
     def take_soon(self, take: Callable[[], list[Entry]]) -> None:
         """Take what will have been said by then, in a moment: a token costs no commit."""
@@ -216,6 +220,17 @@ def _done(error: StoreError | None) -> asyncio.Future[None]:
         done.set_exception(error)
         done.exception()  # whoever awaits it is told; nobody has to
     return done
+
+
+def _more(last: Entry | None, entry: Entry) -> Entry | None:
+    """Both as one, if it is more of the same text, which need not be a row of its own."""
+    match last, entry:
+        case (Text(run, before, None), Text(same, text)) if run == same:
+            return replace(entry, text=before + text)
+        case (Thinking(run, before, None), Thinking(same, text)) if run == same:
+            return replace(entry, text=before + text)
+        case _:
+            return None
 
 
 def _without(refused: set[MessageId], entries: list[Entry]) -> list[Entry]:

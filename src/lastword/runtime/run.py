@@ -107,6 +107,7 @@ class Run(ForFrameworks):
     async def _think(self, text: str, native: Native | None) -> None:
         if self._hold.current:
             self._host.journal.add(*self._hold.take_shown(), Thinking(self.id, text, native))
+            self._host.journal.take_soon(self._hold.take_shown)
         await self._tell("thinking", text)
 
     def progress(self, text: str) -> Coroutine[Any, Any, None]:

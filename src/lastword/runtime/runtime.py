@@ -160,10 +160,14 @@ class Runtime:
         """Notice what another process has taken though nothing is written; recover what is left."""
         while self._store.shared or self._unread:
             await asyncio.sleep(_WATCH)
-            busy = [id_ for id_, session in self._sessions.items() if not session.idle]
+            ours = {
+                id_: session
+                for id_, session in self._sessions.items()
+                if not session.idle or session.driver.kept
+            }
             with suppress(StoreError):
-                for id_ in await ask(self._store.lost(busy)) if busy else ():
-                    self._sessions[id_].driver.journal.lose()
+                for id_ in await ask(self._store.lost(ours)) if ours else ():
+                    ours[id_].driver.journal.lose()
             unread, self._unread = self._unread, set()
             await self._recover(unread)
 
@@ -274,6 +278,7 @@ class Runtime:
                 one.closed = False
             raise
         for one in family:
+            one.deleted = True
             one.driver.close()
             self._sessions.pop(one.id, None)
         self._open().kept.pop(session.id, None)
@@ -352,9 +357,9 @@ class Runtime:
         self, session: Conversation, child: Child, root: Conversation | None
     ) -> None:
         """When a child has ended, forget it; bring a kept one's result to the person's session."""
-        outcome = await child.outcome()
-        await child.gone()
         try:
+            outcome = await child.outcome()
+            await child.gone()
             text = await child.text()
             if root and child.kept and outcome in {Outcome.COMPLETED, Outcome.FAILED}:
                 told = text if outcome is Outcome.COMPLETED else f"{session.id} failed. {text}"

@@ -110,11 +110,12 @@ class Session:
         try:
             self._conversation.must_be_open()
             await self._conversation.loaded()
-            if name is not None and (ticket := await intake.known(self._driver, name)):
-                return ticket
+            known = await intake.known(self._driver, name) if name is not None else None
         except StoreError as error:
             why = f"session {self.id} could not be read, so nothing was accepted: {error}"
             raise Undurable(why) from error
+        if known:
+            return await self._acknowledged(*known)
         self._conversation.must_be_open()
         ticket, stored = intake.accept(
             self._driver,
@@ -125,8 +126,16 @@ class Session:
             attachments=attached,
             on_message=on_message,
         )
-        doubt = f"the runtime was closed before message {ticket.message.id} was known to be stored"
-        await unless_closed(stored, StoreError(f"{doubt}; send it again, with its id, to find out"))
+        return await self._acknowledged(ticket, stored, named=name is not None)
+
+    async def _acknowledged(
+        self, ticket: Ticket, stored: asyncio.Task[None] | None, *, named: bool = True
+    ) -> Ticket:
+        """The ticket, once the message is durable."""
+        if stored:
+            doubt = f"the runtime was closed before it was known that {ticket.message.id} is stored"
+            remedy = "; send it again, with its id, to find out" if named else ""
+            await unless_closed(stored, StoreError(doubt + remedy))
         return ticket
 
     def stop(self, *, run: str | None = None, by: str | None = None) -> Answer:
@@ -160,7 +169,8 @@ class Session:
                 future.set_result(receipt)
 
         def overdue() -> None:
-            give(at_fence(driver, step))
+            step.promised = step.early  # its receipt says so
+            give(at_fence(driver, step, beyond=self._conversation.beyond))
 
         def on_loop() -> None:
             driver.carry_out()

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from lastword.errors import LastwordError
+from lastword.errors import EngineFailed
 
 log = logging.getLogger("lastword")
 T = TypeVar("T")
@@ -61,9 +61,9 @@ async def ended(tasks: tuple[asyncio.Task[Any], ...], seconds: float) -> bool:
 
 
 def described(error: BaseException) -> str:
-    """An error in a line; our own say enough without their names."""
+    """An error in a line; an engine that says why says enough."""
     try:
-        if isinstance(error, LastwordError):
+        if isinstance(error, EngineFailed):
             return str(error)
         return f"{type(error).__name__}: {error}"
     except Exception:  # noqa: BLE001 - an error of a team's own must not be able to keep a run going

@@ -61,6 +61,8 @@ class Telling:
         """Say what whoever has the log says of it: what had begun is lost; the rest may yet run."""
         for ticket, outcome, _ in told:
             why = f"that message {ticket.message.id} was {outcome} could not be stored"
+            if outcome is Outcome.LOST:
+                why = f"another process has session {self._session} by now"
             if ticket.begun:
                 ticket.tell_outcome(Outcome.LOST, why)
             else:

@@ -1,5 +1,8 @@
 """What a store is: a log for each session that refuses whoever has lost the right to write.
 
+What happened is in the log; the feed that watchers follow is made from it as it happens, lives as
+long as the process, and is not stored.
+
 One call is one transaction. A write carries its session's generation, and a store that has seen
 a higher one takes nothing of it: whoever moved the generation has the last word, also when the
 writer does not know yet. In SQLite the single writer makes it so, in PostgreSQL the locked row.
@@ -69,8 +72,9 @@ class Store(Protocol):
         ...
 
     async def commit(self, write: Write) -> None:
-        """Make it durable, all or nothing. An older generation: `StaleWrite`; not ours any more:
-        `OwnedElsewhere`."""
+        """Make it durable, all or nothing; an error means nothing, so a store that cannot tell has
+        to find out first. An older generation: `StaleWrite`; not ours any more: `OwnedElsewhere`.
+        """
         ...
 
     async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UsageLimitExceeded
 
-from lastword.errors import LastwordError
+from lastword.errors import EngineFailed
 
 _WHY = {
     400: "did not take the request",
@@ -15,7 +15,7 @@ _WHY = {
 }
 
 
-class ModelFailed(LastwordError):
+class ModelFailed(EngineFailed):
     """The model could not be asked. What was said so far is kept."""
 
 

@@ -75,6 +75,7 @@ class DatabaseFile:
                 "fullfsync = ON",  # macOS: else a sync stops at the disk's own memory
                 "foreign_keys = ON",
                 "temp_store = MEMORY",
+                "secure_delete = ON",  # what is deleted is gone from the file, too
                 "trusted_schema = OFF",
             ):
                 db.execute(f"PRAGMA {pragma}")

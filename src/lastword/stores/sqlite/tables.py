@@ -82,6 +82,8 @@ class Tables:
         row = _find(db, write.session)
         if row is None and write.session in self._held:
             raise OwnedElsewhere(write.session, "nobody any more: another process deleted it")
+        if row is None and write.parent is not None and (above := _find(db, write.parent)):
+            self._must_own(db, write.parent, above)
         row = row or self._insert(db, write.session)
         self._must_own(db, write.session, row)
         if row.generation is not None and write.generation < row.generation:
