@@ -18,6 +18,7 @@ from lastword.runtime.runtime import Runtime
 if TYPE_CHECKING:
     from lastword.agent.assistant import Assistant
     from lastword.agent.config import Config
+    from lastword.agent.tools.mcp import McpServer
 
 ABOUT = """\
 Talk to an agent in this directory, and stop it whenever you like.
@@ -74,6 +75,7 @@ def main(asked: argparse.Namespace) -> int:
             fetch=config.fetch,
             instructions=config.instructions,
             window=config.window,
+            toolsets=_servers(config),
         )
         return asyncio.run(_talk(agent, config, asked))
     except ModuleNotFoundError as error:
@@ -82,6 +84,19 @@ def main(asked: argparse.Namespace) -> int:
     except (LastwordError, ValueError) as error:
         print(f"lastword chat: {error}", file=sys.stderr)
     return 1
+
+
+def _servers(config: Config) -> list[McpServer]:
+    if not config.mcp:
+        return []
+    from lastword.agent.tools import mcp  # noqa: PLC0415 - takes another second
+
+    return [
+        mcp.stdio(one.name, one.command, one.env, one.cwd)
+        if one.command
+        else mcp.http(one.name, one.url, one.headers)
+        for one in config.mcp
+    ]
 
 
 def _asked(config: Config, asked: argparse.Namespace) -> Config:
