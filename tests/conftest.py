@@ -42,6 +42,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--seed", type=int, default=None, metavar="N", help="what chance begins with (any)"
     )
+    parser.addoption(
+        "--real-model",
+        action="store_true",
+        help="ask a real language model as well, on this machine",
+    )
 
 
 @pytest.fixture
@@ -107,6 +112,7 @@ class Counting:
 
     def __init__(self, tally: Tally) -> None:
         self.states = self.transitions = 0
+        self.measured: list[str] = []
         self._tally = tally
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -116,6 +122,7 @@ class Counting:
             explored = [value for name, value in told if name == "explored"]
             self.states += sum(states for states, _ in explored)
             self.transitions += sum(transitions for _, transitions in explored)
+            self.measured += [value for name, value in told if name == "measured"]
         for mark in marks:
             if report.failed or hasattr(report, "wasxfail"):
                 self._tally.failed(mark)
@@ -128,5 +135,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if counting.states:
         explored = f"{counting.states:,} states, {counting.transitions:,} transitions"
         terminalreporter.write_line(f"core explored: {explored}")
+    for line in counting.measured:
+        terminalreporter.write_line(f"measured: {line}")
     for line in terminalreporter.config.stash[_TALLY].lines():
         terminalreporter.write_line(line)

@@ -14,7 +14,8 @@ RESTART = (
     Mutation(
         "what was found is not held back",
         "self.waiting, self.hushed = event.waiting, event.hushed\n",
-        "self.waiting = tuple(Waiting(w.turn) for w in event.waiting)\n        self.hushed = event.hushed\n",
+        "self.waiting = tuple(Waiting(w.turn) for w in event.waiting)\n"
+        "        self.hushed = event.hushed\n",
         found="after a restart",
     ),
     Mutation(
@@ -25,8 +26,8 @@ RESTART = (
     ),
     Mutation(
         "what was found does not go on by itself",
-        "self.waiting, self.hushed = event.waiting, event.hushed\n        return [] if event.stopping else self._handoff()",
-        "self.waiting, self.hushed = event.waiting, event.hushed\n        return []",
+        "return [] if event.stopping else self._handoff()",
+        "return []",
         found="after a restart",
     ),
     Mutation(

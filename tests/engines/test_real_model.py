@@ -208,7 +208,7 @@ async def test_a_stop_while_a_real_model_reads_is_a_stop(
             pass
         began = clock()
         assert await runtime.session("s").stop()
-        # not asked whether it is idle: as long as it answers others, it looks for nobody who left
+        # not asked whether it is idle: busy with such questions, it mostly missed that we had left
         await runtime.session("t").send("Hello!")
         await until(said.at_least(1))
         took = clock() - began

@@ -117,9 +117,15 @@ def test_every_link_between_the_pages_leads_somewhere() -> None:
     assert broken == []
 
 
-def test_importing_lastword_imports_nothing_but_python() -> None:
-    look = "import sys; old = set(sys.modules); import lastword; print(*(set(sys.modules) - old))"
-    roots = {name.partition(".")[0] for name in run(sys.executable, "-c", look).split()}
+HELP = "from lastword.cli import main; main(['--help'])"
+
+
+@pytest.mark.parametrize("what", ["import lastword", HELP], ids=["import", "help"])
+def test_importing_lastword_or_asking_for_help_imports_nothing_but_python(what: str) -> None:
+    tell = "atexit.register(lambda: print(*(set(sys.modules) - old)))"
+    look = f"import atexit, sys; old = set(sys.modules); {tell}; {what}"
+    *_, imported = run(sys.executable, "-c", look).splitlines()
+    roots = {name.partition(".")[0] for name in imported.split()}
 
     assert roots - sys.stdlib_module_names == {"lastword"}
 
