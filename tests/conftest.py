@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import shutil
 import subprocess
@@ -88,6 +89,12 @@ def tries(request: pytest.FixtureRequest) -> int:
     """How often each escape artist tries."""
     tries: int = request.config.option.tries
     return tries
+
+
+def pytest_collection_finish() -> None:
+    """What the tests import stays: the collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_configure(config: pytest.Config) -> None:
