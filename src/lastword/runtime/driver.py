@@ -242,7 +242,8 @@ class Driver:
         if error and going.hold.current:
             going.error = error if isinstance(error, str) else described(error)
             cause = error if isinstance(error, BaseException) else None
-            log.error("run failed session=%s run=%s error=%s", self.id, run, type(cause).__name__)
+            name = type(cause).__name__ if cause else "cancelled"
+            log.error("run failed session=%s run=%s error=%s", self.id, run, name)
             log.debug("run failed session=%s run=%s", self.id, run, exc_info=cause)
         self.tell(Ended(run, Outcome.FAILED if going.error else Outcome.COMPLETED))
         del self._going[run]

@@ -367,7 +367,8 @@ class Runtime:
                 await home.send(told, by=session.id, origin="child", on_message="queue")
         except LastwordError as error:
             if not self._closed and not session.closed:
-                log.warning("a child's result was not told session=%s error=%s", session.id, error)
+                why = type(error).__name__  # its text may quote what was said
+                log.warning("a child's result was not told session=%s error=%s", session.id, why)
         finally:
             if session.idle and self._sessions.get(session.id) is session:
                 del self._sessions[session.id]
