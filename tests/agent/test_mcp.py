@@ -19,8 +19,8 @@ from tests.promise.stories import check_log, heard_by
 from tests.promise.workshop import fates, gone, until
 
 SERVER = Path(__file__).with_name("mcp_server_to_start.py")
-NEVER_ANSWERS = [sys.executable, "-c", "print('hello', flush=True); input(); input(); input()"]
-PROMPT = 10.0  # seconds: whoever waits for longer has waited for a timeout
+NEVER_ANSWERS = ["/bin/sh", "-c", "echo hello; exec sleep 1000"]
+PROMPT = 60.0  # seconds: a guard; whoever waits for a timeout waits for longer
 
 
 @asynccontextmanager
@@ -278,7 +278,7 @@ async def test_a_call_that_takes_too_long_is_called_off_and_the_server_goes_on(
     [
         (["/no/such/program"], "there is no file '/no/such/program'"),
         ([sys.executable, "-c", "import sys; sys.exit('no license')"], "no license"),
-        (NEVER_ANSWERS, "did not answer in 0.5 seconds (it wrote, where only messages belong: he"),
+        (NEVER_ANSWERS, "did not answer in 2 seconds (it wrote, where only messages belong: he"),
         (["/bin/sh", "-c", "yes"], "it wrote, where only messages belong: y"),
         (["/bin/sh", "-c", "tr '\\0' x < /dev/zero"], "where only messages belong: xxx"),
     ],
@@ -287,7 +287,7 @@ async def test_a_call_that_takes_too_long_is_called_off_and_the_server_goes_on(
 async def test_a_server_that_cannot_be_used_is_told_of_and_no_run_fails(
     command: list[str], why: str
 ) -> None:
-    server = stdio("mine", command, patience=0.5 if command is NEVER_ANSWERS else 20)
+    server = stdio("mine", command, patience=2 if command is NEVER_ANSWERS else 20)
     async with asyncio.timeout(PROMPT), talking(server) as session:
         heard = heard_by(session)
         text = await answer(session, "ask mine_server")
