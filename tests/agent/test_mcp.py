@@ -160,6 +160,7 @@ async def test_once_its_tools_are_known_a_server_is_started_only_to_be_called(
 # a stop
 
 
+@pytest.mark.scenario("G6", part="mcp")
 async def test_a_stop_ends_the_server_calls_off_the_call_and_says_what_may_have_happened(
     tmp_path: Path,
 ) -> None:
