@@ -3,7 +3,6 @@
 import asyncio
 import json
 import threading
-import time
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
@@ -15,10 +14,10 @@ from pydantic_ai import Agent, RunContext
 from pydantic_ai.exceptions import ToolFailed
 
 from lastword import Generation, Outcome, Receipt, Run, Runtime, Session, Status
+from lastword.agent import rehearsal
 from lastword.agent.rehearsal import Rehearsal
 from lastword.core.transcript import Called, Result
 from lastword.engines.pydantic_ai import PydanticAI
-from lastword.runtime.feed import FeedEvent
 from lastword.testing import Recorder
 from tests.promise.stories import check_log
 from tests.promise.workshop import fates, until
@@ -252,21 +251,24 @@ async def test_nothing_is_said_after_a_stop_however_badly_it_behaves(how: str) -
     assert settled.dropped >= {"swallow": 100, "flood": 1000}.get(how, 0)  # it did go on
 
 
-async def test_a_thread_that_it_blocks_does_not_hold_up_the_stop() -> None:
-    blocking = threading.Event()
+async def test_a_thread_that_it_blocks_does_not_hold_up_the_stop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    blocking, stopped = threading.Event(), threading.Event()
 
-    class Ear(Recorder):
-        async def __call__(self, event: FeedEvent) -> None:
-            await super().__call__(event)
-            if "block" in event.text:
-                blocking.set()
+    class UntilTheStop:
+        def sleep(self, _: float) -> None:
+            blocking.set()
+            assert stopped.wait(30)
 
-    async with talking(heard=Ear()) as talk:
+    monkeypatch.setattr(rehearsal, "time", UntilTheStop())
+    async with talking(heard=Recorder()) as talk:
 
         def stop() -> tuple[Future[Receipt], Generation]:
-            blocking.wait()
-            time.sleep(0.2)  # well into its second
-            return talk.session.stop_soon(), talk.session.generation
+            assert blocking.wait(30)
+            stopping, moved = talk.session.stop_soon(), talk.session.generation
+            stopped.set()
+            return stopping, moved
 
         stopper = asyncio.create_task(asyncio.to_thread(stop))
         await talk.session.send("badly: block")

@@ -1,15 +1,13 @@
 """A tool that cannot be asked to end can be killed, if it has a process of its own."""
 
 import asyncio
-import os
-import select
 import threading
 from pathlib import Path
 
 import pytest
 
-from lastword import Outcome, Receipt, Run, Runtime, Session
-from tests.promise.workshop import POLITE, fates, gone, is_up, until
+from lastword import Outcome, Run, Runtime
+from tests.promise.workshop import POLITE, fates, gone, is_up, stop_while_stalled, until
 
 
 def hold_the_interpreter(marker: str) -> int:
@@ -78,19 +76,10 @@ async def test_processes_end_although_the_event_loop_is_stalled() -> None:
         up.set()
         woken.wait(30)  # nothing else turns in this loop
 
-    def press_stop(session: Session) -> tuple[bool, Receipt]:
-        up.wait(30)
-        pidfd = os.pidfd_open(pids[0])
-        stopping = session.stop_soon()
-        dead, _, _ = select.select([pidfd], [], [], 20)
-        os.close(pidfd)
-        woken.set()
-        return bool(dead), stopping.result(30)
-
     async with Runtime(engine, stall_after=None) as r:
         session = r.session("s")
         await session.send("go")
-        dead, receipt = await asyncio.to_thread(press_stop, session)
+        dead, receipt = await asyncio.to_thread(stop_while_stalled, session, up, pids, woken)
 
         assert dead
         assert receipt.quiet

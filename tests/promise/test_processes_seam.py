@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import select
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Generator
@@ -12,12 +11,22 @@ from typing import Any, TypeVar
 
 import pytest
 
-from lastword import Outcome, Receipt, Run, Runtime, Session, Superseded
+from lastword import Outcome, Run, Runtime, Superseded
 from lastword.core.transcript import Result
 from lastword.errors import SpawnFailed
 from lastword.processes import Completed, Limits, Process
 from tests.processes.household import children, the_warden, zygotes
-from tests.promise.workshop import POLITE, STUBBORN, Workshop, fates, gone, is_up, until, working
+from tests.promise.workshop import (
+    POLITE,
+    STUBBORN,
+    Workshop,
+    fates,
+    gone,
+    is_up,
+    stop_while_stalled,
+    until,
+    working,
+)
 
 T = TypeVar("T")
 SLOWLY = "trap 'sleep 0.3; exit 0' TERM; echo up; while :; do sleep 0.05; done"
@@ -305,19 +314,10 @@ async def test_stop_soon_ends_the_processes_of_children_on_a_stalled_loop_too() 
             stalled.set()
             woken.wait(30)  # nothing else turns in this loop
 
-    def press_stop(session: Session) -> tuple[bool, Receipt]:
-        stalled.wait(30)
-        pidfd = os.pidfd_open(pids[0])
-        stopping = session.stop_soon()
-        dead, _, _ = select.select([pidfd], [], [], 20)
-        os.close(pidfd)
-        woken.set()
-        return bool(dead), stopping.result(30)
-
     async with Runtime(engine, stall_after=None) as r:
         session = r.session("s")
         await session.send("go")
-        dead, receipt = await asyncio.to_thread(press_stop, session)
+        dead, receipt = await asyncio.to_thread(stop_while_stalled, session, stalled, pids, woken)
 
     assert dead
     assert receipt.quiet

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import select
+import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Literal
@@ -74,3 +75,16 @@ async def working(
 def fates(receipt: Receipt) -> dict[str, str]:
     """What became of each command."""
     return {process.command: process.fate for process in receipt.processes}
+
+
+def stop_while_stalled(
+    session: Session, stalled: threading.Event, pids: list[int], woken: threading.Event
+) -> tuple[bool, Receipt]:
+    """Stop from another thread; whether the process died while the loop stood still."""
+    stalled.wait(30)
+    pidfd = os.pidfd_open(pids[0])
+    stopping = session.stop_soon()
+    dead, _, _ = select.select([pidfd], [], [], 20)
+    os.close(pidfd)
+    woken.set()
+    return bool(dead), stopping.result(30)
