@@ -275,7 +275,6 @@ async def test_a_thread_that_it_blocks_does_not_hold_up_the_stop(
         stopping, generation = await stopper
         receipt = await asyncio.wrap_future(stopping)
         assert await talk.say("count to 3") == "1 2 3"
-
     assert generation == receipt.generation  # it had moved while the loop was blocked
     assert "That was it." not in talk.heard.texts
 
