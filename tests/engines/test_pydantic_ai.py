@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from contextlib import suppress
 
 import pytest
 from pydantic import BaseModel
@@ -12,6 +11,7 @@ from pydantic_ai.models import Model
 from lastword import FeedEvent, Outcome, Run, Runtime, Session, Status
 from lastword.core.transcript import Called, Result, Summary, Used
 from lastword.engines.pydantic_ai import Compaction, Fenced, PydanticAI
+from lastword.errors import Superseded
 from lastword.testing.provider import Answer, Call, Provider, Request, Say, Think
 from tests.engines.wire import FORMATS, model
 from tests.promise.stories import Latch, check_log
@@ -212,7 +212,7 @@ async def test_thinking_is_given_back_to_the_provider_whose_it_is(format: str) -
 
 
 async def test_a_nested_agent_is_fenced_with_the_one_that_runs_it(format: str) -> None:
-    latch, done = Latch(), list[str]()
+    latch, done, left = Latch(), list[str](), list[asyncio.Task[None]]()
     async with Provider() as provider, model(provider, format) as own:
         inner = Agent(own, capabilities=[Fenced()])
         outer = Agent(own)
@@ -224,9 +224,13 @@ async def test_a_nested_agent_is_fenced_with_the_one_that_runs_it(format: str) -
 
         @outer.tool_plain
         async def delegate() -> str:
-            with suppress(asyncio.CancelledError):  # deaf to the stop, and goes on
+            async def go_on() -> None:
                 await latch.wait()
-            return (await inner.run("write")).output
+                await inner.run("write")
+
+            left.append(asyncio.create_task(go_on()))  # nobody's: the stop does not cancel it
+            await asyncio.Event().wait()
+            return "never"
 
         def answer(request: Request) -> Answer:
             tools = str(request.body.get("tools"))
@@ -237,8 +241,11 @@ async def test_a_nested_agent_is_fenced_with_the_one_that_runs_it(format: str) -
             session = r.session("s")
             await session.send("go")
             await latch.came.wait()
-            receipt = await (await session.stop()).settled()
-            assert receipt.quiet
+            assert (await session.stop()).quiet
+            latch.open.set()
+            await asyncio.wait(left)
+        assert isinstance(left[0].exception(), Superseded)
+        assert len(provider.requests) == 1
         assert not done
 
 
