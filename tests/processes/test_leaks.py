@@ -20,6 +20,7 @@ from lastword.processes.input import Input
 from lastword.processes.output import Output
 from lastword.processes.plumbing import Plumbing
 from tests.processes.household import children, the_warden, zombies, zygotes
+from tests.promise.workshop import until
 
 I5 = pytest.mark.scenario("I5", part="processes")
 SEALED_AND_TREE = pytest.mark.parametrize("level", ["sealed", "tree"])
@@ -47,6 +48,7 @@ class Stock:
     async def taken(cls, warden: Warden, level: Level) -> Self:
         await warden_is_idle(warden)
         pids = household(level)
+        await until(lambda: not any(map(zombies, pids.values())))  # the last may be dying yet
         gc.collect()
         kinds = Counter(type(one).__name__ for one in gc.get_objects() if isinstance(one, OURS))
         return cls(
