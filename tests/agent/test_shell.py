@@ -18,7 +18,7 @@ echo $$ > own.pid; while :; do sleep 0.05; done"""
 
 
 async def given(
-    work: Callable[[Run], Awaitable[str]], check: Callable[[], None] | None = None
+    work: Callable[[Run], Awaitable[str]], check: Callable[[], Awaitable[None]] | None = None
 ) -> str:
     """What one run's work comes to; checked, if need be, while the run is still there."""
     results: list[str] = []
@@ -26,7 +26,7 @@ async def given(
     async def engine(run: Run) -> None:
         results.append(await work(run))
         if check is not None:
-            check()
+            await check()
 
     async with Runtime(engine, level="tree") as r:  # in which a process knows its own number
         ticket = await r.session("s").send("go")
@@ -62,14 +62,15 @@ async def test_of_long_output_the_first_and_the_last_are_given_and_the_cut_is_to
 async def test_what_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
     shell = Shell(tmp_path)
 
-    def check() -> None:
+    async def check() -> None:  # SIGKILL has been sent by now; its work takes a moment
         for name in ("own", "child"):
-            assert gone(int((tmp_path / f"{name}.pid").read_text()))
+            pid = int((tmp_path / f"{name}.pid").read_text())
+            await until(lambda pid=pid: gone(pid))
 
     line = f"echo up; {STUBBORN_FAMILY}"
-    text = await given(lambda run: shell.run(run, line, timeout=0.5), check)
+    text = await given(lambda run: shell.run(run, line, timeout=1.5), check)
 
-    assert text == "up\n[ended, with all that it started: it took longer than 0.5 seconds]"
+    assert text == "up\n[ended, with all that it started: it took longer than 1.5 seconds]"
 
 
 async def test_a_time_that_is_none_is_refused_before_anything_is_started(tmp_path: Path) -> None:
