@@ -267,10 +267,10 @@ async def test_a_broken_answer_is_the_tool_s_failure_at_once(tmp_path: Path) -> 
 async def test_a_call_that_takes_too_long_is_called_off_and_the_server_goes_on(
     tmp_path: Path,
 ) -> None:
-    async with talking(local(tmp_path, timeout=0.3)) as session:
+    async with talking(local(tmp_path, timeout=1.0)) as session:
         text = await answer(session, "ask mine_wait")
 
-    assert "took longer than 0.3 seconds" in text
+    assert "took longer than 1 seconds" in text
     assert called_off(tmp_path)
 
 

@@ -28,7 +28,7 @@ async def survivors(
             await warden.spawn(command(program, artist, canary.path))
             await canary.ready(ARTISTS[artist])
             await warden.stop(grace=0.0)
-            escaped += not await canary.dead(timeout=1.0)
+            escaped += not await canary.dead(timeout=5.0)
     return escaped
 
 

@@ -60,7 +60,7 @@ async def weather(level: Level, kind: str, program: Path, directory: Path) -> St
                 numbers=numbers(),
                 seconds=time.monotonic() - stopped,
                 proven=ending.proven,
-                left=not await canary.dead(timeout=1.0),
+                left=not await canary.dead(timeout=5.0),
             )
 
 

@@ -277,7 +277,7 @@ async def test_a_call_that_is_given_up_is_killed_though_it_holds_the_interpreter
             with pytest.raises(asyncio.CancelledError):
                 await calling
 
-            assert await canary.dead(timeout=2.0)
+            assert await canary.dead(timeout=10.0)
         assert await called(warden, tools.add, 1) == 1
 
 
@@ -289,7 +289,7 @@ async def test_a_call_is_killed_with_its_warden(level: Level, tools: Any, tmp_pa
             await canary.ready(1)
             ending = await warden.stop(grace=0)
 
-            assert await canary.dead(timeout=0.5)
+            assert await canary.dead(timeout=10.0)
             with pytest.raises(WorkerDied, match="by SIGKILL"):
                 await calling
     assert [report.command for report in ending.processes] == ["isolated tool it"]
@@ -305,5 +305,5 @@ async def test_what_it_left_behind_ends_with_the_warden(
             await canary.ready(1)
             ending = await warden.stop(grace=0)
 
-            assert await canary.dead(timeout=0.5)
+            assert await canary.dead(timeout=10.0)
     assert [report.fate for report in ending.processes] == ["killed"]

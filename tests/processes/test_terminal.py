@@ -176,7 +176,7 @@ async def test_all_groups_of_an_interactive_shell_die_with_it(
 
             ending = await warden.stop(grace)
 
-            assert await canary.dead(timeout=1.0)
+            assert await canary.dead(timeout=10.0)
     assert ending.proven
     assert {report.fate for report in ending.processes} <= {"ended", "killed"}
     assert process.code is not None

@@ -167,7 +167,7 @@ async def test_a_command_line_has_all_that_it_was_given(tmp_path: Path) -> None:
 
 async def test_a_command_line_that_takes_too_long_ends_with_all_that_it_started() -> None:
     async def work(run: Run) -> tuple[Completed, bool]:
-        completed = await run.shell("sleep 310 & echo $!; wait", timeout=0.2)
+        completed = await run.shell("sleep 310 & echo $!; wait", timeout=1.0)
         pid = int(completed.output)
         await until(lambda: gone(pid))
         return completed, run.current
