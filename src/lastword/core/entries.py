@@ -6,16 +6,16 @@ signature of a thinking, the id of an item) rides along as `native`, which nobod
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from lastword.core.model import CallId, Generation, Message, MessageId, Outcome, RunId, Status
 from lastword.core.receipt import Receipt
+from lastword.core.value import value
 
 Nature: TypeAlias = Literal["", "idempotent", "read_only", "post"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Native:
     """What only the engine that wrote it reads."""
 
@@ -23,7 +23,7 @@ class Native:
     data: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Said:
     """A message was accepted, or edited while it waited; `run` is the run that would answer it."""
 
@@ -31,7 +31,7 @@ class Said:
     run: RunId
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Began:
     """A run started, or took up messages that were sent to steer it."""
 
@@ -40,7 +40,7 @@ class Began:
     messages: tuple[MessageId, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Text:
     """What a run said and the person was shown.
 
@@ -53,7 +53,7 @@ class Text:
     native: Native | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Thinking:
     """What the model thought before it spoke or called; in pieces, as a text.
 
@@ -65,7 +65,7 @@ class Thinking:
     native: Native | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Called:
     """A run set out to call a tool. Calls with nothing of their run between them are one batch."""
 
@@ -80,7 +80,7 @@ class Called:
     key: str = ""  # of an idempotent call; who repeats one that is in doubt has the same
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Result:
     """What became of a call. One that raised is *completed*, with an error."""
 
@@ -92,7 +92,7 @@ class Result:
     native: Native | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Used:
     """What one request to a model cost."""
 
@@ -102,7 +102,7 @@ class Used:
     output_tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Note:
     """Something the session itself tells the model: within a run that is going, or on its own."""
 
@@ -110,7 +110,7 @@ class Note:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Summary:
     """In place of everything up to and with the turn of the run `upto`, whatever came of it.
 
@@ -123,7 +123,7 @@ class Summary:
     upto: RunId
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Finished:
     """Messages reached their outcome, and the run that answered them, if it began, ended."""
 

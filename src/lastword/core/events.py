@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from lastword.core.model import Message, MessageId, Outcome, Policy, Reason, RunId
 from lastword.core.queue import Queue
+from lastword.core.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Accepted:
     """A message arrived; `run` is the run that would answer it. `at` is the time in seconds."""
 
@@ -19,21 +19,21 @@ class Accepted:
     at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Stored:
     """The store has the message: it may act now."""
 
     message: MessageId
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StoreFailed:
     """The store did not take the message: it was never accepted."""
 
     message: MessageId
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ended:
     """A run's engine returned or failed, or a cancelled run has unwound."""
 
@@ -41,7 +41,7 @@ class Ended:
     outcome: Literal[Outcome.COMPLETED, Outcome.FAILED]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StopAsked:
     """Somebody asked for a stop: of everything, or of one run. `by` None: the program itself."""
 
@@ -50,21 +50,21 @@ class StopAsked:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SteeringTaken:
     """The active run is about to call its model and takes what was sent to steer it."""
 
     run: RunId
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClockReached:
     """Time has passed."""
 
     at: float
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class EditAsked:
     """Change the text of a message that waits."""
 
@@ -73,7 +73,7 @@ class EditAsked:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RemoveAsked:
     """Take a message that waits out of the queue."""
 
@@ -81,7 +81,7 @@ class RemoveAsked:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MoveAsked:
     """Give the turn of a message that waits another place in the queue, counted from 0."""
 
@@ -90,12 +90,12 @@ class MoveAsked:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ResumeAsked:
     """Let the messages that a stop left waiting go on."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Found:
     """What an earlier process had accepted and not begun. Comes first, if it comes."""
 

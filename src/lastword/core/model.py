@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Literal, NewType, TypeAlias
+
+from lastword.core.value import value
 
 SessionId = NewType("SessionId", str)
 RunId = NewType("RunId", str)
@@ -56,7 +58,7 @@ class Status(StrEnum):
     MAY_HAVE_EXECUTED = "may have executed"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Attachment:
     """Something that came with a message: a text, or base64 data, or only an address."""
 
@@ -66,7 +68,7 @@ class Attachment:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Message:
     """What somebody sent: a person, or on nobody's word a timer or a child run."""
 
@@ -77,7 +79,7 @@ class Message:
     attachments: tuple[Attachment, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Turn:
     """Messages that one run answers together, in the order they were accepted."""
 
@@ -105,7 +107,7 @@ class Turn:
         return run == self.run or run in self.also
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Token:
     """A fencing token: what an outside resource needs to refuse an older run.
 
@@ -116,7 +118,7 @@ class Token:
     generation: Generation
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Settings:
     """What a team can set for its sessions; see `docs/promise.md`."""
 

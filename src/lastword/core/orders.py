@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from lastword.core.model import Generation, Message, Outcome, Placement, Reason, RunId, Turn
+from lastword.core.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Accept:
     """The message was placed: store it, and report whether that succeeded."""
 
@@ -17,7 +17,7 @@ class Accept:
     placement: Placement
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Refuse:
     """Tell the sender that the message was not accepted."""
 
@@ -25,7 +25,7 @@ class Refuse:
     why: Literal["busy", "full"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Start:
     """Begin the run; it holds this generation until it ends."""
 
@@ -33,7 +33,7 @@ class Start:
     generation: Generation
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Cancel:
     """End a run that was started. Its generation is already out of date. Report when it ended."""
 
@@ -41,7 +41,7 @@ class Cancel:
     reason: Reason
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class End:
     """These messages have reached their outcome: record it, and tell their senders."""
 
@@ -51,14 +51,14 @@ class End:
     rollback: bool = False  # leave the turn out of what the model is shown
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pause:
     """The turn stays in the queue, and does not start until the person speaks or resumes."""
 
     turn: Turn
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Join:
     """These messages are part of the active run from here on."""
 
@@ -66,7 +66,7 @@ class Join:
     messages: tuple[Message, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Edit:
     """The message now reads like this."""
 
@@ -74,7 +74,7 @@ class Edit:
     run: RunId
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Wake:
     """Report `ClockReached` at this time."""
 

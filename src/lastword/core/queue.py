@@ -5,13 +5,14 @@ Every function returns new values. A turn that loses its last message is gone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from lastword.core.model import Message, MessageId, Turn
+from lastword.core.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Waiting:
     """A turn in the queue."""
 
@@ -21,7 +22,7 @@ class Waiting:
     due: float | None = None  # a window that collects until then; None: closed
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Standing:
     """How a session's queue stands, as far as its log does not tell."""
 

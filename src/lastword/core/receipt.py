@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Literal, Self
 
 from lastword.core.model import (
@@ -21,9 +21,10 @@ from lastword.core.model import (
     SessionId,
     Status,
 )
+from lastword.core.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolReport:
     """One tool call of a run that was ended."""
 
@@ -32,7 +33,7 @@ class ToolReport:
     status: Status
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ChildReport:
     """One child run, and what became of it."""
 
@@ -41,7 +42,7 @@ class ChildReport:
     fate: Literal["ended", "kept", "unconfirmed"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ProcessReport:
     """One process that was running, and what became of it."""
 
@@ -50,7 +51,7 @@ class ProcessReport:
     fate: Literal["ended", "killed", "kept", "unconfirmed"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MessageReport:
     """A message that had not had its turn: dropped with its text here, or still waiting."""
 
@@ -58,7 +59,7 @@ class MessageReport:
     fate: Literal["dropped", "paused"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Unconfirmed:
     """Something that had not ended when the receipt was written."""
 
@@ -80,7 +81,7 @@ _VERBS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Receipt:
     """What a stop ended, dropped, skipped, kept and could not confirm."""
 

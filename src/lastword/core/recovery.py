@@ -9,14 +9,14 @@ or hushed, in the session's standing.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from lastword.core.model import CallId, Message, MessageId, Outcome, RunId, Status, Turn
 from lastword.core.receipt import ToolReport
 from lastword.core.transcript import Began, Called, Entry, Finished, Result, Said
+from lastword.core.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Recovery:
     """What was found of an earlier process."""
 

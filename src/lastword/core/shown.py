@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from lastword.core.entries import Called, Finished, Native, Note, Result, Text, Thinking
 from lastword.core.model import CallId, Message, Outcome, RunId, Status
+from lastword.core.value import value
 
 Partial: TypeAlias = Literal["shown", "omitted"]
 Item: TypeAlias = Message | Text | Thinking | list[Called] | Note
@@ -22,7 +23,7 @@ _WORDLESS = "[empty message]"
 _NATURES = {"idempotent": "is idempotent", "read_only": "only reads"}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Shown:
     """One item of what the model is shown."""
 

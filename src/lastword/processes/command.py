@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias
+
+from lastword.core.value import value
 
 Stdin: TypeAlias = Literal["none", "pipe"] | bytes
 _SHELL = "/bin/sh"
@@ -15,7 +17,7 @@ _LONGEST_GRACE = 1_000_000
 OUTPUT_LIMIT = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Limits:
     """What one process, and each that it starts, may use; None is no limit of ours."""
 
@@ -46,7 +48,7 @@ class Limits:
         return {name: value for name, value in names.items() if value is not None}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Command:
     """A program with all that it is started with."""
 
@@ -150,11 +152,11 @@ def _text(value: object, what: str) -> str:
 def _environment(env: Mapping[str, str]) -> dict[str, str]:
     if not isinstance(env, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
         raise TypeError(f"env must be a mapping of names to values, not a {type(env).__name__}")
-    for name, value in env.items():
+    for name, text in env.items():
         _text(name, "the name of an environment variable")
         if not name or "=" in name:
             raise ValueError(f"{name!r} cannot be the name of an environment variable")
-        _text(value, f"the environment variable {name}")
+        _text(text, f"the environment variable {name}")
     return dict(env)
 
 

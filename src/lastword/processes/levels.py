@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from lastword.core.value import value
 
 Level: TypeAlias = Literal["sealed", "tree", "group"]
 LEVELS: tuple[Level, ...] = ("sealed", "tree", "group")  # the strictest first
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Meaning:
     """A level in words."""
 

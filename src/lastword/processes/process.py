@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
+from lastword.core.value import value
 from lastword.processes.command import Command, must_be_grace
 from lastword.processes.input import Input
 from lastword.processes.output import Output
@@ -21,7 +22,7 @@ class Keeper(Protocol):
     def end(self, id: int, grace: float) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Completed:
     """How a command ended, and what it wrote."""
 

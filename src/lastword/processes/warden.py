@@ -13,10 +13,10 @@ import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from lastword.core.receipt import ProcessReport
+from lastword.core.value import value
 from lastword.errors import ProcessError, SpawnFailed
 from lastword.processes.channel import Channel
 from lastword.processes.command import Command, must_be_grace
@@ -36,7 +36,7 @@ def anyone(what: str) -> None:
     """Whoever uses processes without a runtime may always act."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ending:
     """What a stop of a warden found, and how it ended."""
 

@@ -9,13 +9,12 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from lastword.errors import ProcessError
 from lastword.processes.channel import Channel
 from lastword.processes.inside.wire import Message
 
-_HERE = str(Path(__file__).parent)
+_HERE = os.path.dirname(__file__)  # noqa: PTH120 - pathlib is slow to import
 _BOOT = (  # found by path: importing lastword there would cost more than all it does
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from inside.zygote import main; "
     "sys.path.pop(0); main()"

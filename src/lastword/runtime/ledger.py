@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import os
 from collections.abc import Awaitable, Callable, Iterable
 from functools import cached_property
-from secrets import token_hex
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from lastword.core.doubts import Doubts
@@ -79,7 +79,7 @@ class Call(Generic[R]):
     def take_key(self, doubts: Doubts) -> None:
         """Be the same call as the one that this repeats, if that one is in doubt."""
         whole = len(self.arguments) <= _LONGEST  # of what was cut, nobody can tell
-        self.key = (whole and doubts.key(self.name, self.arguments)) or token_hex(16)
+        self.key = (whole and doubts.key(self.name, self.arguments)) or os.urandom(16).hex()
         if KEY in _parameters(self.tool):
             self._kwargs = {KEY: self.key, **self._kwargs}
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from lastword.core.model import SessionId, Settings
 from lastword.core.transcript import Partial
+from lastword.core.value import value
 from lastword.processes import Processes
 from lastword.runtime.checks import must_be_seconds
 from lastword.runtime.children import Child
@@ -23,7 +23,7 @@ from lastword.stores.contract import Store
 StartChild: TypeAlias = Callable[[SessionId, Going, str, Engine | None, bool], Awaitable[Child]]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Shared:
     """Set once, when the runtime is made."""
 

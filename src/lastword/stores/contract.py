@@ -11,15 +11,15 @@ writer does not know yet. In SQLite the single writer makes it so, in PostgreSQL
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.core.queue import AT_REST, Standing
 from lastword.core.transcript import Entry
+from lastword.core.value import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Write:
     """What is to become durable together."""
 
@@ -31,7 +31,7 @@ class Write:
     parent: SessionId | None = None  # of a child run's session: the session that goes on above it
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StoredSession:
     """What outlives everything, the session's own deletion included."""
 
@@ -41,7 +41,7 @@ class StoredSession:
     standing: Standing = AT_REST
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StoredMessage:
     """A message that was accepted before."""
 

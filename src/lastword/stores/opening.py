@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lastword.errors import StoreError
 from lastword.stores.contract import Store
 from lastword.stores.memory import MemoryStore
-from lastword.stores.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from lastword.stores.sqlite import SqliteStore
 
 
 def open_store(url: str) -> Store:
@@ -24,6 +28,8 @@ def open_store(url: str) -> Store:
 
 
 def _sqlite(url: str, path: str) -> SqliteStore:
+    from lastword.stores.sqlite import SqliteStore  # noqa: PLC0415 - for whoever has a file
+
     if not path.strip():
         raise StoreError(f"{url!r} names no file; write 'sqlite:PATH'")
     if path.startswith(":"):

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from lastword.core.entries import Began, Entry, Finished, Said
 from lastword.core.model import Generation, MessageId, Outcome, SessionId
+from lastword.core.value import value
 from lastword.errors import OwnedElsewhere, StaleWrite, StoreError
 from lastword.stores.codec import decode, decode_standing, encode, encode_standing
 from lastword.stores.contract import StoredMessage, StoredSession, Write
 from lastword.stores.sqlite.owners import Owner
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Encoded:
     """A write, ready for the tables."""
 
@@ -33,7 +33,7 @@ class Encoded:
         return cls(write, encode_standing(write.standing), rows)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Row:
     key: int
     generation: int | None
