@@ -1,5 +1,6 @@
 """What a person sees who types lastword."""
 
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -13,12 +14,33 @@ from lastword.runtime.feed import FeedEvent
 
 
 def lastword(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-X", "utf8", "-W", "error", "-m", "lastword", *arguments]
+    return python("-m", "lastword", *arguments)
+
+
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-X", "utf8", "-W", "error", *arguments]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
 
 
 def test_the_demonstration_ends_in_silence_also_when_nobody_looks() -> None:
     shown = lastword("demo")
+
+    assert shown.returncode == 0
+    assert shown.stderr == ""
+    *told, alive, heard = shown.stdout.splitlines()
+    assert heard == "heard after the stop: 0"
+    assert re.search(r"processes ended: [3-9], alive: 0", alive)
+    assert sum("Stopped demo: 1 run ended, quiet" in line for line in told) == 2
+    assert "shell: [may have executed]" in told
+    story = shown.stdout.partition("you    run trap")[0]
+    assert "There was a lighthouse" in story
+    assert "it ends in the middle of a line" not in story
+    assert shown.stdout.rpartition("Stop.")[2].count("And on") == 0
+
+
+def test_without_what_an_agent_needs_the_demonstration_is_shorter() -> None:
+    blocked = "import sys; sys.modules['pydantic_ai'] = None; from lastword.cli import main; "
+    shown = python("-c", f"{blocked} sys.exit(main(['demo']))")
 
     assert shown.returncode == 0
     assert shown.stderr == ""

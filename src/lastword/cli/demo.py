@@ -117,20 +117,20 @@ class Ear:
         if event.kind == "text":
             self._screen.word("agent", event.text)
         elif event.kind == "progress":
-            self._screen.line("", f"({event.text})")
+            self._screen.line("", f"({event.text.strip()})")
         elif self._typing != event.data:  # the mark is set again and again; it is shown once
             self._typing = bool(event.data)
             self._screen.line("", "(typing)" if self._typing else "(typing mark taken down)")
 
-    async def words(self, count: int) -> None:
-        """Wait until so many more words were heard."""
-        wanted = count + self._words()
-        while self._words() < wanted:
+    async def more(self, count: int, kind: str = "text") -> None:
+        """Wait until so many more pieces of text, or of something else, were heard."""
+        wanted = count + self._count(kind)
+        while self._count(kind) < wanted:
             self._more.clear()
             await self._more.wait()
 
-    def _words(self) -> int:
-        return sum(event.kind == "text" for event in self.heard)
+    def _count(self, kind: str) -> int:
+        return sum(event.kind == kind for event in self.heard)
 
 
 def late(heard: Sequence[FeedEvent], receipt: Receipt) -> list[FeedEvent]:
@@ -148,11 +148,11 @@ async def story() -> None:
 
         screen.line("you", "Tell me about the sea.")
         await session.send("Tell me about the sea.")
-        await ear.words(9)
+        await ear.more(9)
 
         screen.line("you", "No, about the wind.")
         await session.send("No, about the wind.")
-        await ear.words(12)
+        await ear.more(12)
 
         stopping = session.stop()  # it has happened when this returns; the receipt comes later
         since = len(ear.heard)
@@ -165,5 +165,10 @@ async def story() -> None:
 
 
 def main() -> None:
-    """Tell it."""
-    asyncio.run(story())
+    """Tell it; with the agent that comes with lastword, if what that needs is installed."""
+    try:
+        from lastword.cli.rehearsed import story as with_an_agent  # noqa: PLC0415 - an extra
+    except ModuleNotFoundError:
+        asyncio.run(story())
+    else:
+        asyncio.run(with_an_agent())

@@ -82,7 +82,7 @@ def _records(what: str, words: Sequence[str]) -> int:
 
 _COMMANDS: dict[str, tuple[str, Command]] = {
     "chat": ("talk to an agent here, and stop it whenever you like", _chat),
-    "demo": ("see an agent that will not stop be stopped (3 seconds, no keys)", _demo),
+    "demo": ("see an agent that will not stop be stopped (15 seconds, no keys)", _demo),
     "doctor": ("see how strictly processes are held here, and if a store is whole", _doctor),
     "sessions": ("list the sessions that a store holds", partial(_records, "sessions")),
     "transcript": ("see what was said in a session", partial(_records, "transcript")),
