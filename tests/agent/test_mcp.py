@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lastword import Outcome, Runtime, Session, Status
+from lastword import Outcome, Run, Runtime, Session, Status
 from lastword.agent.assistant import assistant
 from lastword.agent.rehearsal import Rehearsal
 from lastword.agent.tools.mcp import McpServer, http, stdio
@@ -180,14 +180,34 @@ async def test_a_stop_ends_the_server_calls_off_the_call_and_says_what_may_have_
         await check_log(session)
 
 
-async def test_a_stop_ends_a_server_that_obeys_at_once(tmp_path: Path) -> None:
+async def test_a_server_that_a_signal_ends_hears_first_what_was_called_off(tmp_path: Path) -> None:
     async with talking(local(tmp_path)) as session:
-        await session.send("ask mine_wait")
+        await session.send("delegate ask mine_wait")
         await until(lambda: "waits" in recorded(tmp_path))
         receipt = await session.stop()
 
         assert receipt.quiet
         assert gone(number(tmp_path))
+        assert called_off(tmp_path)
+
+
+async def test_of_two_open_calls_each_is_called_off(tmp_path: Path) -> None:
+    server = local(tmp_path)
+
+    async def engine(run: Run) -> None:
+        link = server.link(run)
+        await link.ready()
+        await asyncio.gather(link.call("wait", {}), link.call("wait", {}))
+
+    async with Runtime(engine, deadline=30) as runtime:
+        session = runtime.session("s")
+        await session.send("go")
+        await until(lambda: recorded(tmp_path).count("waits") == 2)
+        assert (await session.stop()).quiet
+
+    calls = [line.split()[1] for line in recorded(tmp_path) if line.startswith("call ")]
+    assert len(calls) == 2
+    assert [recorded(tmp_path).count(f"cancelled {call}") for call in calls] == [1, 1]
 
 
 async def test_a_stop_while_a_server_starts_ends_it(tmp_path: Path) -> None:

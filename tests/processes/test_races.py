@@ -94,7 +94,7 @@ async def test_an_order_that_reaches_a_warden_after_a_stop_is_refused_there(leve
         wire.send(ours, {**stubborn, "id": 1, "terminal": ""}, (writer, writer, writer))
         os.close(writer)
         assert os.read(reader, 1) == b"\n"
-        wire.send(ours, {"stop": 0.1})
+        wire.send(ours, {"stop": 0.1, "leave": 0.0})
         wire.send(ours, {**stubborn, "id": 2, "terminal": ""}, ())
         await gone.wait()
         told = [message for message, _ in everything(wire.Inbox(ours))]

@@ -350,8 +350,16 @@ HELD = "exec 9> '{canary}'; here() {{ printf x >&9; }}; "  # by it and all that 
         ("trap '' TERM; sleep 1000 & here; sleep 1000; :", 0.05, -signal.SIGKILL),
         ("trap '' TERM; setsid sleep 1000 & here; sleep 1000; :", 0, -signal.SIGKILL),
         ("(trap '' TERM; here; sleep 1000) & here; sleep 1000", 0.05, -signal.SIGTERM),
+        ("trap '' TERM; here; while :; do sleep 1000 & done", 0, -signal.SIGKILL),
     ],
-    ids=["politely", "with its own manners", "killed", "at once", "but a stubborn child"],
+    ids=[
+        "politely",
+        "with its own manners",
+        "killed",
+        "at once",
+        "but a stubborn child",
+        "forking",
+    ],
 )
 async def test_an_end_takes_its_descendants_along_and_nobody_else(
     level: Level, family: str, grace: float, code: int, tmp_path: Path

@@ -347,3 +347,32 @@ async def test_an_isolated_call_that_cannot_be_handed_over_was_not_started() -> 
     assert [(call.name, call.status) for call in receipt.calls] == [("count", "not started")]
     assert [result.status for result in results] == ["not started"]
     assert not receipt.level  # not even a zygote
+
+
+async def test_what_may_leave_by_itself_is_asked_only_when_it_does_not() -> None:
+    told: list[str] = []
+
+    async def engine(run: Run) -> None:
+        reader = "trap 'echo asked' TERM; echo up; cat; echo left"
+        leaving = await run.spawn(shell=reader, stdin="pipe", on_stop="leave")
+        staying = await run.spawn(shell=f"trap '' TERM; {STUBBORN}", on_stop="leave", grace=0.2)
+        await is_up(leaving)
+        await is_up(staying)
+        told.append("up")
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            assert leaving.stdin
+            leaving.stdin.end()
+            await leaving.wait()
+            told.append(leaving.stdout.for_the_owner())
+
+    async with Runtime(engine) as r:
+        session = r.session("s")
+        await session.send("go")
+        await until(lambda: told)
+        receipt = await session.stop()
+
+    assert receipt.quiet
+    assert "killed" in fates(receipt).values()
+    assert told == ["up", "up\nleft\n"]

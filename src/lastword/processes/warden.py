@@ -51,6 +51,7 @@ class Warden:
         self._loop = asyncio.get_running_loop()
         self.level: Level = level
         self.alone = False  # there is one process in it, and it goes with that one
+        self.leave = 0.0  # seconds in which, once it is stopped, what is in it may leave by itself
         self.capped = False  # whether a storm of forks has a limit
         self.processes: dict[int, Process] = {}  # what was started here and has not been let go
         self._ready: asyncio.Future[None] = self._loop.create_future()
@@ -169,21 +170,22 @@ class Warden:
     def stop(self, grace: float) -> asyncio.Future[Ending]:
         """Let nothing start any more, and end everything; done when none is left."""
         must_be_grace(grace)
-        ends = self._loop.time() + grace + _HAMMER
+        ends = self._loop.time() + self.leave + grace + _HAMMER
+        order: Message = {"stop": grace, "leave": self.leave}
         if self._hammer and ends < self._hammer.when() and not self.over:
             self._hammer.cancel()
-            self._channel.send({"stop": grace})
+            self._channel.send(order)
             self._hammer = self._loop.call_at(ends, self._strike)
         elif not self._stopping and not self.over:
             self._stopping = True
             self._names = {id_: (p.pid, p.command) for id_, p in self.processes.items()}
-            self._channel.send({"stop": grace})
+            self._channel.send(order)
             self._hammer = self._loop.call_at(ends, self._strike)
         return self._over
 
     def stop_from_any_thread(self, grace: float) -> None:
         """Have it stop although the event loop is stalled; `stop` has to follow."""
-        self._channel.send_from_any_thread({"stop": grace})
+        self._channel.send_from_any_thread({"stop": grace, "leave": self.leave})
 
     def _strike(self) -> None:
         """The warden does not answer: it is killed. The kernel, or the zygote, does the rest."""

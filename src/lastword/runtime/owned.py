@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from lastword.core.model import RunId
 from lastword.core.receipt import ProcessReport, Unconfirmed
@@ -15,6 +15,7 @@ from lastword.processes.command import Command
 from lastword.processes.isolated import make
 from lastword.runtime.hold import Effect, Hold
 
+_LEAVE = 0.1  # seconds in which what was declared `leave` may end by itself
 _STATES = {"R": "running", "S": "sleeping", "D": "cannot be interrupted", "T": "stopped"}
 
 
@@ -106,14 +107,20 @@ class Owned:
         if (waiting := self._clear()) is not None:
             await waiting
 
-    async def spawn(self, command: Command, *, grace: float, keep: bool = False) -> Process:
+    async def spawn(
+        self, command: Command, *, grace: float, on_stop: Literal["end", "leave", "keep"] = "end"
+    ) -> Process:
         """Start a program, unless the run has lost its session by the step that would."""
         await self._may_begin(f"start of {command.name}")
-        if not keep:
+        if on_stop == "end":
             warden = await self._warden(grace)
             return await self._start(warden, command)
         warden = await self._new_warden()  # the run's, until it is known to have started
         warden.alone = True
+        if on_stop == "leave":
+            self._grace = max(self._grace, grace)
+            warden.leave = _LEAVE
+            return await self._start(warden, command)
         try:
             process = await self._start(warden, command)
             self._hold.must_hold(f"keeping of {command.name}")

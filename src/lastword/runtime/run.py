@@ -273,7 +273,7 @@ class Run(ForFrameworks):
         env: Mapping[str, str] | None = None,
         stdin: Stdin = "none",
         pty: bool = False,
-        on_stop: Literal["end", "keep"] = "end",
+        on_stop: Literal["end", "leave", "keep"] = "end",
         grace: float | None = None,
         limits: Limits | None = None,
         output_limit: int = OUTPUT_LIMIT,
@@ -281,10 +281,12 @@ class Run(ForFrameworks):
         """Start a program, or a shell's command line. It ends no later than this run.
 
         When the run ends, however it does, the process and all that it started are asked to end,
-        and killed after `grace` seconds. With `on_stop="keep"` it lives until the runtime is
-        closed, or until it is ended through `session.processes`.
+        and killed after `grace` seconds. With `on_stop="leave"` it has a moment to leave by itself
+        before it is asked, as one does that was told so or reads the end of its input. With
+        `on_stop="keep"` it lives until the runtime is closed, or until it is ended through
+        `session.processes`.
         """
-        must_be_one_of(on_stop, ("end", "keep"), "on_stop")
+        must_be_one_of(on_stop, ("end", "leave", "keep"), "on_stop")
         what = command(
             *argv,
             shell=shell,
@@ -296,7 +298,7 @@ class Run(ForFrameworks):
             output_limit=output_limit,
         )
         grace = self._host.grace_of(grace)
-        return await self._going.processes.spawn(what, grace=grace, keep=on_stop == "keep")
+        return await self._going.processes.spawn(what, grace=grace, on_stop=on_stop)
 
     async def shell(
         self,

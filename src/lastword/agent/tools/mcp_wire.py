@@ -238,6 +238,7 @@ def by_pipes(
             cwd=cwd,
             env=get_default_environment() | dict(env or {}),  # and none of the person's keys
             stdin="pipe",
+            on_stop="leave",  # so that it hears what was called off
             grace=grace,
             output_limit=_STDERR,
         )

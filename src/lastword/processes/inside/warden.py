@@ -13,12 +13,11 @@ import os
 import signal
 import socket
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from . import start, wire
+from . import signals, start, wire
 from .family import Kin, Procfs
 from .storm import end_storm
 from .wake import Wake
@@ -27,7 +26,6 @@ from .worker import call_of_python
 _GRACE_WITHOUT_HOST = 0.2
 _SOON, _AGAIN, _LATER = 1.0, 0.002, 0.05  # how often a kill is repeated in its first second, then
 _A_STORM = 0.05  # seconds after which whoever is left forks faster than it is killed
-_GONE = (ProcessLookupError, PermissionError)
 
 
 @dataclass
@@ -51,6 +49,7 @@ class Warden:
         self._numbers: dict[int, int] = {}  # of those, by id: what the host's /proc calls them
         self._ending: dict[int, _Branch] = {}  # what is to be ended by itself, by its id
         self._kill_at: float | None = None  # set by a stop: nothing starts any more
+        self._ask_at: float | None = None  # until then they may leave by themselves
         self._killing = False
         self._busy = False  # somebody may be left
         self._unsent = bytearray()  # what the host has not taken yet
@@ -88,8 +87,14 @@ class Warden:
             if empty:
                 self._give_account()
                 return
-            if now >= self._kill_at:
-                self._kill()
+            self._press(now, self._kill_at)
+
+    def _press(self, now: float, kill_at: float) -> None:
+        if now >= kill_at:
+            self._kill()
+        elif self._ask_at is not None and now >= self._ask_at:
+            self._ask_at = None
+            self.ask_everybody()
 
     def _give_account(self) -> None:
         self._tell({"stopped": True, "processes": self._report()})
@@ -103,7 +108,7 @@ class Warden:
         if self._killing and self._kill_at is not None:
             return _AGAIN if now < self._kill_at + _SOON else _LATER
         until = [branch.until for branch in self._ending.values()]
-        until += [] if self._kill_at is None else [self._kill_at]
+        until += [at for at in (self._ask_at, self._kill_at) if at is not None]
         return max(min(until) - now, 0.0) if until else None
 
     def _read(self) -> None:
@@ -136,8 +141,8 @@ class Warden:
 
     def _carry_out(self, order: wire.Message, fds: list[int]) -> None:
         match order:
-            case {"stop": grace}:
-                self._stop(grace)
+            case {"stop": grace, "leave": leave}:
+                self._stop(grace, leave)
             case {"signal": id_, "number": number}:
                 self._signal(id_, number)
             case {"end": id_, "grace": grace}:
@@ -173,7 +178,7 @@ class Warden:
     def _host_number(self, pid: int) -> int:
         if self._outside is None or self._outside.me == os.getpid():
             return pid
-        pidfd = _open(pid)
+        pidfd = signals.pidfd(pid)
         try:
             return self._outside.number_of(pidfd)
         except OSError:  # no descriptor is left to look with; it runs, and is ours, all the same
@@ -185,7 +190,7 @@ class Warden:
     def _signal(self, id_: int, number: int) -> None:
         for pid, known in self._started.items():
             if known == id_:
-                _kill(pid, number)
+                signals.to(pid, number)
 
     # one branch
 
@@ -203,31 +208,42 @@ class Warden:
     def _end_branches(self, now: float) -> None:
         for id_, branch in list(self._ending.items()):
             if now >= branch.until:
-                if branch.pid in self._started:
-                    branch.below += self.branch(branch.pid)  # who was born meanwhile
+                self._add_newborn(branch)
                 self.signal_branch(branch, signal.SIGKILL)
                 for pidfd in branch.below:
                     os.close(pidfd)
                 del self._ending[id_]
 
+    def _add_newborn(self, branch: _Branch) -> None:
+        """Who was born meanwhile. Whoever is stopped forks no more, so soon all are known."""
+        known = -1
+        while branch.pid in self._started:
+            self.signal_branch(branch, signal.SIGSTOP)
+            found = self.branch(branch.pid)
+            branch.below += found
+            if len(found) == known:
+                return
+            known = len(found)
+
     def signal_branch(self, branch: _Branch, number: int) -> None:
         if branch.pid in self._started:
-            _kill(branch.pid, number)
+            signals.to(branch.pid, number)
         for pidfd in branch.below:
-            _send(pidfd, number)
+            signals.through(pidfd, number)
 
     # everybody
 
-    def _stop(self, grace: float) -> None:
+    def _stop(self, grace: float, leave: float = 0.0) -> None:
+        asked = time.monotonic() + leave
         if self._kill_at is not None:
-            self._kill_at = min(self._kill_at, time.monotonic() + grace)
+            self._kill_at = min(self._kill_at, asked + grace)
             return
-        self._kill_at = time.monotonic() + grace
+        self._kill_at = asked + grace
         if self._reap():
             return
         self._seen = {kin.pid: kin for kin in self._living()}
         if grace > 0:
-            self.ask_everybody()
+            self._ask_at = asked
 
     def _kill(self) -> None:
         if not self._killing:
@@ -279,9 +295,9 @@ class TreeWarden(Warden):
         below = [pidfd for pid in mine for pidfd in self.branch(pid)]
         for number in (signal.SIGTERM, signal.SIGCONT):
             for pid in mine:
-                _kill(pid, number)
+                signals.to(pid, number)
             for pidfd in below:
-                _send(pidfd, number)
+                signals.through(pidfd, number)
         for pidfd in below:
             os.close(pidfd)
 
@@ -289,7 +305,7 @@ class TreeWarden(Warden):
         if self._kill_at is not None and time.monotonic() > self._kill_at + _A_STORM:
             end_storm(self._proc, self._reap)
         for pid in self._proc.children(self._proc.me):
-            _kill(pid, signal.SIGKILL)
+            signals.to(pid, signal.SIGKILL)
 
     def branch(self, pid: int) -> list[int]:
         found: list[int] = []
@@ -297,7 +313,7 @@ class TreeWarden(Warden):
         while parents:
             parent, held = parents.pop()
             for child in self._proc.children(parent):
-                pidfd = _open(child)
+                pidfd = signals.pidfd(child)
                 if pidfd < 0:
                     continue
                 kin = self._proc.look(child)
@@ -306,8 +322,8 @@ class TreeWarden(Warden):
                 if (
                     kin
                     and kin.parent == parent
-                    and _send(pidfd, 0)
-                    and (held < 0 or _send(held, 0))
+                    and signals.through(pidfd, 0)
+                    and (held < 0 or signals.through(held, 0))
                 ):
                     found.append(pidfd)
                     parents.append((child, pidfd))
@@ -324,11 +340,11 @@ class SealedWarden(TreeWarden):
         self._proc = inside
 
     def ask_everybody(self) -> None:
-        _kill(-1, signal.SIGTERM)
-        _kill(-1, signal.SIGCONT)
+        signals.to(-1, signal.SIGTERM)
+        signals.to(-1, signal.SIGCONT)
 
     def kill_everybody(self) -> None:
-        _kill(-1, signal.SIGKILL)
+        signals.to(-1, signal.SIGKILL)
 
 
 class GroupWarden(Warden):
@@ -351,11 +367,11 @@ class GroupWarden(Warden):
 
     def signal_branch(self, branch: _Branch, number: int) -> None:
         if branch.pid in self._groups:
-            _kill(-branch.pid, number)
+            signals.to(-branch.pid, number)
 
     def _signal_groups(self, number: int) -> None:
         for group in self._groups:
-            _kill(-group, number)
+            signals.to(-group, number)
 
     def _living(self) -> list[Kin]:
         everyone = self._outside.everyone() if self._outside else ()
@@ -374,23 +390,3 @@ class GroupWarden(Warden):
             os.waitpid(group, 0)  # nobody is left in it, so its number may be another's
             self._groups.discard(group)
         return not living
-
-
-def _kill(pid: int, number: int) -> None:
-    with suppress(*_GONE):
-        os.kill(pid, number)
-
-
-def _open(pid: int) -> int:
-    try:
-        return os.pidfd_open(pid)
-    except OSError:
-        return -1
-
-
-def _send(pidfd: int, number: int) -> bool:
-    try:
-        signal.pidfd_send_signal(pidfd, number)
-    except _GONE:
-        return False
-    return True
