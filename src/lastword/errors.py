@@ -5,6 +5,7 @@ LastwordError
 │   ├── Busy             the session is busy and its policy is "refuse"
 │   ├── QueueFull        the session's queue has reached its limit
 │   ├── RuntimeClosed    the runtime has been closed
+│   ├── TooDeep          too many runs, each the child of another
 │   └── Undurable        the store did not take it
 ├── StaleRun             a stop named a run that is neither active nor waiting
 ├── NotAllowed           the caller has no right to stop this
@@ -44,6 +45,10 @@ class QueueFull(Refused):
 
 class RuntimeClosed(Refused):
     """The runtime has been closed; open another one."""
+
+
+class TooDeep(Refused):
+    """A child run would be too many levels below the person's session, so it was not started."""
 
 
 class Undurable(Refused):

@@ -6,8 +6,10 @@ import pytest
 
 from lastword import Child, Outcome, Run, Superseded
 from lastword.core.transcript import Finished
+from lastword.errors import TooDeep
 from lastword.testing.seeded import explore
 from tests.promise.stories import Latch, OneAtATime, a_while, check_log, heard_by, runtime, stop
+from tests.promise.workshop import until
 
 
 @pytest.mark.scenario("C1")
@@ -296,3 +298,29 @@ def test_a_child_can_be_stopped_by_itself(schedules: int) -> None:
             assert fates == [Outcome.STOPPED]
 
     explore(story, schedules)
+
+
+async def test_a_stop_reaches_the_deepest_child_there_can_be() -> None:
+    refused: list[TooDeep] = []
+
+    async def engine(run: Run) -> None:
+        try:
+            await run.child("deeper")
+        except TooDeep as error:
+            refused.append(error)
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            await run.emit("still here")
+
+    async with runtime(engine) as r:
+        session = r.session("s")
+        heard = heard_by(session)
+        await session.send("go")
+        await until(lambda: refused)
+        receipt = await session.stop()
+
+    assert receipt.quiet
+    assert len(receipt.children) == 1  # those below it are in its own receipt
+    assert "can have no child" in str(refused[0])
+    assert not [event for event in heard if event.kind == "text"]

@@ -22,7 +22,7 @@ from lastword.agent.tools.fetch import Fetch
 from lastword.agent.tools.files import Files
 from lastword.agent.tools.shell import Shell
 from lastword.engines.pydantic_ai import Compaction, PydanticAI
-from lastword.errors import ProcessError
+from lastword.errors import ProcessError, TooDeep
 from lastword.runtime.run import Engine, Run
 
 _READING = ("read_file", "list_files", "search_files", "delegate")
@@ -167,7 +167,10 @@ def _fetch_tool(fetching: Fetch) -> FunctionToolset[Run]:
 def _delegate_to(engine: Engine) -> Any:  # noqa: ANN401 - a tool function
     async def delegate(ctx: RunContext[Run], task: str) -> str:
         """Have another agent like you do a task by itself, and get what it says at the end."""
-        child = await ctx.deps.child(task, engine=engine)
+        try:
+            child = await ctx.deps.child(task, engine=engine)
+        except TooDeep as error:
+            raise ToolFailed(f"{error}. Do it yourself.") from error
         outcome = await child.outcome()
         text = await child.text()
         return text if outcome == "completed" else f"[{outcome}] {text}".strip()

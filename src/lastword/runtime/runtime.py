@@ -15,7 +15,7 @@ from typing import Literal, Self, TypeAlias, get_args
 from lastword.core.model import Outcome, Policy, QueueOnStop, Reason, SessionId, Settings
 from lastword.core.receipt import Receipt, Unconfirmed
 from lastword.core.transcript import Partial
-from lastword.errors import LastwordError, RuntimeClosed, StoreError, UnknownSession
+from lastword.errors import LastwordError, RuntimeClosed, StoreError, TooDeep, UnknownSession
 from lastword.processes import Level, Processes
 from lastword.processes.inside.worker import LOADING
 from lastword.runtime import intake
@@ -45,6 +45,7 @@ from lastword.stores.contract import Store
 
 log = logging.getLogger("lastword")
 OnRestart: TypeAlias = Literal["wait", "run"]
+_DEEPEST = 16  # levels of child runs
 _WATCH = 2.0  # seconds between looks at what is still ours
 _A_CHILDS = re.compile(r".+#\d+/\d+", re.DOTALL)  # what child runs' sessions are called
 
@@ -330,6 +331,9 @@ class Runtime:
     async def _start_child(
         self, parent: SessionId, going: Going, text: str, engine: Engine | None, keep: bool
     ) -> Child:
+        ancestors = (*self._sessions[parent].driver.ancestors, parent)
+        if len(ancestors) > _DEEPEST:  # a stop goes down level by level
+            raise TooDeep(f"{parent} is {_DEEPEST} levels deep, so it can have no child of its own")
         number = len(going.children) + 1
         while (name := SessionId(f"{going.hold.run}/{number}")) in self._sessions:
             number += 1  # somebody has a session of that name
@@ -337,7 +341,7 @@ class Runtime:
             name,
             self._open(),
             engine or self._engine,
-            ancestors=(*self._sessions[parent].driver.ancestors, parent),
+            ancestors=ancestors,
             parent=None if keep else going,
         )
         session = self._sessions[name] = Conversation(driver, self._open, new=True)
