@@ -296,7 +296,7 @@ async def test_a_lower_level_says_what_it_cannot_see() -> None:
     [
         ({"grace": -1}, "grace must be"),
         ({"grace": 3}, "grace must be shorter than the deadline of a stop"),
-        ({"on_stop": "later"}, "on_stop must be one of 'end', 'keep'"),
+        ({"on_stop": "later"}, "on_stop must be one of 'end', 'leave', 'keep'"),
         ({"cwd": "/nowhere"}, "the working directory '/nowhere'"),
         ({"env": {"A": "\0"}}, "the environment variable A holds a NUL"),
     ],

@@ -1,13 +1,16 @@
 """The feed: numbered, bounded, and never slower for a slow watcher."""
 
 import asyncio
+from contextlib import suppress
 
 import pytest
 
-from lastword import FeedEvent, Outcome, Run, Runtime
+from lastword import FeedEvent, Outcome, Run, Runtime, Status
+from lastword.core.receipt import ToolNews
 from lastword.errors import SlowWatcher
 from lastword.testing.seeded import explore
-from tests.promise.stories import a_while, runtime
+from tests.promise.stories import a_while, heard_by, runtime
+from tests.promise.workshop import until
 
 
 async def count(run: Run) -> None:
@@ -86,3 +89,33 @@ def test_every_watcher_sees_the_same_numbers_without_gap_or_repeat(schedules: in
         assert seen[2] == seen[0][: len(seen[2])]
 
     explore(story, schedules)
+
+
+async def test_who_watches_is_told_what_a_tool_was_called_with_and_what_came_of_it() -> None:
+    async def add(a: int, b: int) -> int:
+        return a + b
+
+    async def fail() -> None:
+        raise ValueError("no")
+
+    async def engine(run: Run) -> None:
+        later = run.intend(fail)
+        await run.call(add, 1, b=2)
+        with suppress(ValueError):
+            await later()
+
+    async with Runtime(engine) as r:
+        session = r.session("s")
+        heard = heard_by(session)
+        await (await session.send("go")).outcome()
+        await until(lambda: heard and heard[-1].kind == "ended")
+
+    told = [event.data for event in heard if isinstance(event.data, ToolNews)]
+    assert [(n.name, n.status, n.arguments, n.content, n.error) for n in told] == [
+        ("fail", Status.INTENDED, "{}", "", False),
+        ("add", Status.INTENDED, '{"a": 1, "b": 2}', "", False),
+        ("add", Status.BEGUN, '{"a": 1, "b": 2}', "", False),
+        ("add", Status.COMPLETED, '{"a": 1, "b": 2}', "3", False),
+        ("fail", Status.BEGUN, "{}", "", False),
+        ("fail", Status.COMPLETED, "{}", "ValueError('no')", True),
+    ]

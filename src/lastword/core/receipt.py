@@ -34,6 +34,15 @@ class ToolReport:
 
 
 @value
+class ToolNews(ToolReport):
+    """The same for whoever watches: what it was called with, and what came of it."""
+
+    arguments: str
+    content: str = ""
+    error: bool = False
+
+
+@value
 class ChildReport:
     """One child run, and what became of it."""
 

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from lastword.core.doubts import Doubts
 from lastword.core.model import CallId, Status
-from lastword.core.receipt import ToolReport
+from lastword.core.receipt import ToolNews, ToolReport
 from lastword.core.transcript import Called, Entry, Native, Nature, Result
 from lastword.errors import ImpossibleMove
 from lastword.processes.isolated import prepared
@@ -75,6 +75,13 @@ class Call(Generic[R]):
     @property
     def report(self) -> ToolReport:
         return ToolReport(self.id, self.name, self.status)
+
+    def news(
+        self, status: Status | None = None, content: str = "", *, error: bool = False
+    ) -> ToolNews:
+        """The same for whoever watches."""
+        now = status or self.status
+        return ToolNews(self.id, self.name, now, self.arguments, content, error)
 
     def take_key(self, doubts: Doubts) -> None:
         """Be the same call as the one that this repeats, if that one is in doubt."""
@@ -155,6 +162,7 @@ class Ledger:
             )
             self._doubts.take(called)
             self._journal.add(*self._hold.take_shown(), called)
+            self._hold.publish("call", intended.name, intended.news())
         else:
             intended.status = Status.NOT_STARTED
             self._hold.drop()
@@ -206,8 +214,7 @@ class Ledger:
 
     def check_in(self, made: Call[Any]) -> None:
         """The last check before the tool's own code; from here on it may have executed."""
-        event = ToolReport(made.id, made.name, Status.BEGUN)
-        if not self._hold.begin(made.effect, ("call", made.name, event)):
+        if not self._hold.begin(made.effect, ("call", made.name, made.news(Status.BEGUN))):
             self._hold.must_hold(f"this call of {made.name}")
             raise ImpossibleMove(f"call {made.id} of {made.name} was given up before it began")
 
@@ -234,7 +241,7 @@ class Ledger:
         if made.status is not Status.INTENDED or not self._hold.current:
             return  # settled, or about to be: the stop has the last word on what is known
         made.status = status
-        self._hold.publish("call", made.name, made.report)
+        self._hold.publish("call", made.name, made.news(content=content, error=error))
         self._journal.add(*self._hold.take_shown())
         result = Result(self._hold.run, made.id, status, content, error)
         self._doubts.take(result)
