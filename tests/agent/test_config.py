@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lastword.agent.config import BadConfig, Config, Server
+from lastword.agent.config import BadConfig, Config, Server, found
 from lastword.agent.models import ModelUnavailable, model_named
 
 
@@ -59,6 +59,13 @@ def test_what_is_set_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         ("[mcp.git]\nurl = 1", "url must be a string"),
         ("[mcp.git]\nurl = 'x'\ncommand = []", "and not both"),
         ("[mcp.git]\nurl = 'x'\nheaders = { a = 1 }", "headers must be a table of strings"),
+        ("[mcp.git]\ncommand = []", "command must be a list of words"),
+        ("[mcp.git]\ncommand = ['x']\nheaders = {}", "headers cannot be used with a command"),
+        ("[mcp.git]\nurl = 'x'\ncwd = '.'", "cwd cannot be used with a url"),
+        ("window = 0", "window must be more than 0 tokens, not 0"),
+        ("roots = ['lost']", "roots: there is no directory 'lost'"),
+        ("roots = ['~nobody-of-that-name/x']", "roots: there is no directory"),
+        ("rules = ['permit shell']", "rules: 'permit shell' is not a rule"),
         ("[mcp.git]\nurl = 'x'\ncolour = 1", "there is no setting 'colour'"),
     ],
 )
@@ -80,12 +87,25 @@ def test_the_file_here_comes_before_the_person_s_own(
     environment = {"XDG_CONFIG_HOME": str(tmp_path / "home")}
 
     monkeypatch.chdir(here)
-    assert Config.found(environment=environment).model == "a:here"
+    assert found(environment=environment).config.model == "a:here"
     monkeypatch.chdir(elsewhere)
-    assert Config.found(environment=environment).model == "a:home"
-    assert Config.found(environment={"XDG_CONFIG_HOME": str(elsewhere)}) == Config()
+    assert found(environment=environment).config.model == "a:home"
+    assert found(environment={"XDG_CONFIG_HOME": str(elsewhere)}).config == Config()
     with pytest.raises(BadConfig, match="cannot be read"):
-        Config.found(elsewhere / "lost.toml")
+        found(elsewhere / "lost.toml")
+
+
+def test_a_file_that_another_editor_has_saved_is_read(tmp_path: Path) -> None:
+    assert Config.read(written(tmp_path, "\ufeffmodel = 'a:b'")).model == "a:b"
+
+
+def test_a_root_in_the_person_s_home_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "notes").mkdir()
+
+    assert Config.read(written(tmp_path, "roots = ['~/notes']")).roots == (f"{tmp_path}/notes",)
 
 
 def test_without_a_key_it_is_the_rehearsal() -> None:

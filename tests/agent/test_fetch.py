@@ -155,6 +155,16 @@ async def test_a_public_name_for_a_private_address_is_no_way_in() -> None:
 
 
 @pytest.mark.parametrize(
+    "charset", ["punycode", "idna", "unicode_escape", "utf-7", "base64", "undefined", "no\0ne"]
+)
+async def test_a_charset_that_takes_long_or_is_none_is_not_used(charset: str) -> None:
+    body = rb"maana-pta \x41 +AGE- QUJD"
+    answers = {"/": page(body, kind=f"text/plain; charset={charset}")}
+    async with serving(answers) as server:
+        assert await Fetch(private=True).fetch(f"{server.url}/") == body.decode()
+
+
+@pytest.mark.parametrize(
     ("address", "public"),
     [
         ("93.184.216.34", True),
@@ -177,6 +187,15 @@ async def test_a_public_name_for_a_private_address_is_no_way_in() -> None:
         ("::7f00:1", False),
         ("64:ff9b::7f00:1", False),
         ("2002:7f00:1::", False),
+        ("192.0.0.192", False),
+        ("168.63.129.16", False),
+        ("3fff::1", False),
+        ("5f00::1", False),
+        ("64:ff9b:1::7f00:1", False),
+        ("2a00::5efe:7f00:1", False),
+        ("2a00::200:5efe:a00:1", False),
+        ("2a00::5efe:5db8:d822", True),
+        ("fc00::5efe:5db8:d822", False),
         ("not an address", False),
     ],
 )
@@ -185,21 +204,24 @@ def test_only_addresses_of_the_internet_are_public(address: str, public: bool) -
 
 
 async def test_redirects_are_followed_at_home_told_elsewhere_and_never_to_other_schemes() -> None:
-    async with serving({}) as server:
+    async with serving({}) as server, serving({"/x": page(b"inner")}) as inner:
         server.answers |= {
             "/a": moved("/b"),
             "/b": moved(f"{server.url}/c"),
             "/c": page(b"here"),
             "/away": moved("http://elsewhere.example/x"),
+            "/port": moved(f"{inner.url}/x"),
             "/file": moved("file:///etc/passwd"),
             "/round": moved("/round"),
         }
         fetch = Fetch(private=True).fetch
 
         assert await fetch(f"{server.url}/a") == "here"
-        assert "redirects to another host: http://elsewhere.example/x." in await fetch(
+        assert "another host or port: http://elsewhere.example/x. It was not" in await fetch(
             f"{server.url}/away"
         )
+        assert f"port: {inner.url}/x. It was not" in await fetch(f"{server.url}/port")
+        assert inner.asked == []
         with pytest.raises(ValueError, match="only http and https can be fetched, not file"):
             await fetch(f"{server.url}/file")
         with pytest.raises(ConnectionError, match="more than 5 times"):

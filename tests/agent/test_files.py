@@ -143,6 +143,16 @@ def test_a_write_that_may_not_go_on_changes_nothing(root: Path) -> None:
     assert left_in(root) == ["a.txt", "sub"]
 
 
+def test_a_write_that_may_not_go_on_makes_no_directory(root: Path) -> None:
+    answers = iter([True, False])  # in between, a stop
+
+    with pytest.raises(InterruptedError, match="on the way to one/two/three/a"):
+        Files([root]).write_file("one/two/three/a", "new", may_go_on=lambda: next(answers))
+
+    assert left_in(root) == ["one", "sub"]
+    assert left_in(root / "one") == []
+
+
 # editing
 
 
@@ -161,6 +171,17 @@ def test_an_edit_wants_exactly_one_place_or_all(root: Path) -> None:
     assert files.edit_file("a.py", "b = 1", "b = 2") == "edited a.py: 1 place"
     assert files.edit_file("a.py", "= 1", "= 3", all=True) == "edited a.py: 2 places"
     assert (root / "a.py").read_text() == "a = 3\nb = 2\nc = 3\n"
+
+
+def test_an_edit_that_would_leave_too_much_is_refused_before_it_is_made(root: Path) -> None:
+    (root / "a.txt").write_text("a" * 1_000_000)
+    files = Files([root])
+
+    with pytest.raises(ValueError, match=r"would have 1,000,000,000,000 bytes, and 16,777,216"):
+        files.edit_file("a.txt", "a", "b" * 1_000_000, all=True)
+
+    assert (root / "a.txt").stat().st_size == 1_000_000
+    assert files.edit_file("a.txt", "a", "bb", all=True) == "edited a.txt: 1000000 places"
 
 
 def test_places_that_overlap_are_more_than_one(root: Path) -> None:

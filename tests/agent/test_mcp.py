@@ -25,10 +25,10 @@ PROMPT = 60.0  # seconds: a guard; whoever waits for a timeout waits for longer
 
 @asynccontextmanager
 async def talking(
-    *servers: McpServer, rules: Sequence[str] = ("allow *",)
+    *servers: McpServer, rules: Sequence[str] = ("allow *",), roots: Sequence[Path] = (Path(),)
 ) -> AsyncGenerator[Session]:
     """A session of an assistant with these servers, in which a process knows its own number."""
-    mine = assistant(Rehearsal(pace=0), rules=rules, toolsets=servers)
+    mine = assistant(Rehearsal(pace=0), rules=rules, roots=roots, toolsets=servers)
     before = mine.questions.as_before_tool()
     async with Runtime(mine.engine, before_tool=before, level="tree", deadline=30) as runtime:
         yield runtime.session("s")
@@ -324,6 +324,7 @@ async def test_a_server_that_can_be_used_later_is_found_by_trying_again(tmp_path
     async with talking(stdio("mine", ["/bin/sh", "-c", command])) as session:
         assert "exit code 1" in await answer(session, "ask mine_server")
         (tmp_path / "now").touch()
+        await answer(session, "ask mine_server")
         assert "returned: you said hello" in await answer(session, "ask mine_say: hello")
 
 

@@ -276,8 +276,6 @@ async def test_what_is_always_allowed_is_so_in_its_session_and_in_no_other() -> 
         assert again.subject == "make -B"
         assert desk.questions.rules("s").decide("shell", "make")[0] == "allow"
         assert desk.questions.rules("t").decide("shell", "make")[0] == "ask"
-        desk.questions.forget("s")
-        assert desk.questions.rules("s").decide("shell", "make")[0] == "ask"
 
 
 async def test_one_answer_for_always_spares_the_questions_that_wait_behind_it() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lastword.agent.rules import Rule, Rules
+from lastword.agent.rules import SUBJECTS, Rule, Rules
 
 RULES = Rules.parse(
     ["allow read_file", "ask shell", "deny shell rm -rf *", "allow shell git status*"]
@@ -70,10 +70,83 @@ def test_an_allowed_command_allows_no_other_beside_it(line: str) -> None:
         "'rm' -rf /",
         "if true; then rm -rf /; fi",
         "{ rm -rf /; }",
+        "sudo -u root -g wheel rm -rf /",
+        "env -i rm -rf /",
+        "nice -n 5 rm -rf /",
+        "timeout -s KILL 5 rm -rf /",
+        "command -p rm -rf /",
+        "bash -c 'rm -rf /'",
+        "2>/dev/null rm -rf /",
+        "true; rm > out -rf /",
+        "A+=b rm -rf /",
+        "a[0]=b rm -rf /",
+        "rm \\\n-rf /",
+        "r\\\nm -rf /",
+        "true; rm -rf $HOME",
+        "true; rm -rf {a,b}",
+        "function f { rm -rf /; }",
     ],
 )
 def test_a_forbidden_command_is_found_among_others(line: str) -> None:
     assert RULES.decide("shell", line)[0] == "deny"
+
+
+def test_a_word_before_a_command_is_a_command_too_and_an_argument_is_none() -> None:
+    rules = Rules.parse(["allow shell", "deny shell sudo *", "deny shell rm *"])
+
+    assert rules.decide("shell", "true; sudo ls")[0] == "deny"
+    assert rules.decide("shell", "grep rm x")[0] == "allow"
+    assert rules.decide("shell", "env grep rm x")[0] == "allow"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://evil.com",
+        "HTTPS://EVIL.com/",
+        "https://evil.com:443/x",
+        "https://evil.com./x?y#z",
+        "https://\uff45vil.com/",
+        "https://evil\u3002com/",
+    ],
+)
+def test_an_address_is_the_same_however_it_is_written(url: str) -> None:
+    subject = SUBJECTS["fetch"]({"url": url})
+
+    for pattern in ("https://evil.com/*", "https://EVIL.com:443/*", "*://evil.com*", "*evil.com/*"):
+        rules = Rules.parse(["allow fetch", f"deny fetch {pattern}"])
+        assert rules.decide("fetch", subject)[0] == "deny", pattern
+
+
+@pytest.mark.parametrize(
+    ("url", "action"),
+    [
+        ("https://docs.python.org/3/", "allow"),
+        ("https://docs.python.org/3?x=1", "allow"),
+        ("https://docs.python.org:8443/3/", "ask"),
+        ("http://docs.python.org/3/", "ask"),
+        ("https://evil.com/?q=.python.org/", "ask"),
+        ("https://evil.com/.python.org/", "ask"),
+        ("https://evil.com#.python.org/", "ask"),
+        ("https://docs.python.org.evil.com/", "ask"),
+        ("https://example.org/docs/a", "allow"),
+        ("https://example.org/docs/../admin", "ask"),
+        ("https://example.org/docs/%2e%2E/admin", "ask"),
+        ("https://example.net/a/b", "allow"),
+        ("https://example.net.evil.com/", "ask"),
+    ],
+)
+def test_a_pattern_for_a_host_or_a_path_allows_no_other(url: str, action: str) -> None:
+    sites = ("*.python.org/*", "example.org/docs/*", "example.net")
+    rules = Rules.parse(f"allow fetch https://{site}" for site in sites)
+
+    assert rules.decide("fetch", SUBJECTS["fetch"]({"url": url}))[0] == action
+
+
+@pytest.mark.parametrize("url", ["ftp://x/", "https://", "evil.com", "https://u:p@evil.com/"])
+def test_what_is_no_address_is_about_nobody_knows_what(url: str) -> None:
+    with pytest.raises(ValueError, match="not an address"):
+        SUBJECTS["fetch"]({"url": url})
 
 
 def test_where_two_rules_say_as_much_the_stricter_wins() -> None:

@@ -48,6 +48,21 @@ async def test_a_model_is_given_what_was_written_and_how_it_ended(tmp_path: Path
     )
 
 
+async def test_a_command_has_the_person_s_environment_but_not_the_keys_of_models(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    monkeypatch.setenv("GEMINI_API_KEY", "secret")
+    monkeypatch.setenv("SHOP_API_KEY", "theirs")
+
+    text = await given(lambda run: Shell().run(run, "env"))
+
+    assert "SHOP_API_KEY=theirs" in text
+    assert "PATH=" in text
+    assert "secret" not in text
+    assert "OPENAI_API_KEY" not in text
+
+
 async def test_of_long_output_the_first_and_the_last_are_given_and_the_cut_is_told() -> None:
     shell = Shell(output_limit=1000)
 

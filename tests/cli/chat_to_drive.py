@@ -1,6 +1,6 @@
 """A chat for a test to drive: an engine that does what its message says, and a terminal or a pipe.
 
-python chat_to_drive.py [--store ADDRESS] [--grace SECONDS] [-p TEXT]
+python chat_to_drive.py [--store ADDRESS] [--grace SECONDS] [--queue keep] [--session ID] [-p TEXT]
 """
 
 import argparse
@@ -11,6 +11,7 @@ import sys
 import termios
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from lastword import LastwordError, Run, Runtime
 from lastword.cli.chat import chat
@@ -73,11 +74,6 @@ async def look_up(topic: str) -> str:
     return f"all about {topic}"
 
 
-async def deploy(begun: asyncio.Event) -> None:
-    begun.set()
-    await asyncio.Event().wait()
-
-
 async def tell_a_story(run: Run) -> None:
     """Without end, and deaf to being cancelled."""
     number = 0
@@ -109,19 +105,28 @@ async def start_processes(run: Run) -> None:
     async for _ in process.stdout:
         break
     begun = asyncio.Event()
-    deploying = run.task(run.call(deploy, begun), name="deploy")
+
+    async def deploy(where: str) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    deploying = run.task(run.call(deploy, "production"), name="deploy")
     await begun.wait()
     await run.emit("Two are up.")
     await deploying
 
 
-async def be_stubborn(run: Run) -> None:
-    """Its process tells a file that it was asked to end, and does not."""
+async def start_a_deaf_process(run: Run) -> None:
+    """It tells a file that it was asked to end, and does not."""
     told = run.message.text.split()[1]
     deaf = f"trap 'echo asked > {told}' TERM; echo up; while :; do sleep 0.05; done"
     process = await run.spawn(shell=deaf)
     async for _ in process.stdout:
         break
+
+
+async def be_stubborn(run: Run) -> None:
+    await start_a_deaf_process(run)
     await run.emit("It is up.")
     await asyncio.Event().wait()
 
@@ -158,6 +163,22 @@ async def leak(run: Run) -> None:
     await run.emit("It is said.")
 
 
+async def listen(run: Run) -> None:
+    """Until it is told something."""
+    await run.emit("I am listening. ")
+    while not (told := await run.steering()):
+        await asyncio.sleep(PACE)
+    await run.emit(f"I heard: {told[0].text}.")
+
+
+async def hold(run: Run) -> None:
+    """Until there is a file."""
+    await run.emit("I hold. ")
+    enough = Path(run.message.text.split()[1])
+    while not enough.exists():  # noqa: ASYNC240 - a moment
+        await asyncio.sleep(PACE)
+
+
 async def say_nothing(run: Run) -> None:
     await asyncio.Event().wait()
 
@@ -166,6 +187,14 @@ async def flood(run: Run) -> None:
     while True:
         await run.emit("x" * 4096)
         await asyncio.sleep(0)
+
+
+async def torrent(run: Run) -> None:
+    """As stubborn, with more to say than anybody has read."""
+    await start_a_deaf_process(run)
+    for _ in range(500):
+        await run.emit("x" * 4096)
+    await asyncio.Event().wait()
 
 
 ENGINES = {
@@ -178,8 +207,11 @@ ENGINES = {
     "markup": mark_up,
     "fail": fail,
     "leak": leak,
+    "listen": listen,
+    "hold": hold,
     "nothing": say_nothing,
     "flood": flood,
+    "torrent": torrent,
 }
 
 
@@ -191,11 +223,23 @@ async def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--store", default="memory:")
     parser.add_argument("--grace", type=float, default=0.2)
+    parser.add_argument("--queue", default="drop")
+    parser.add_argument("--session", default="s")
     parser.add_argument("-p", dest="prompt")
     asked = parser.parse_args()
-    async with Runtime(engine, store=asked.store, grace=asked.grace, level="tree") as runtime:
+    async with Runtime(
+        engine,
+        store=asked.store,
+        grace=asked.grace,
+        level="tree",
+        queue_on_stop=asked.queue,
+    ) as runtime:
         return await chat(
-            runtime, "s", prompt=asked.prompt, questions=questions, model_name="rehearsal"
+            runtime,
+            asked.session,
+            prompt=asked.prompt,
+            questions=questions,
+            model_name="rehearsal",
         )
 
 

@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from prompt_toolkit.utils import get_cwidth
+
 SCRIPT = Path(__file__).parent / "chat_to_drive.py"
 ROWS, COLUMNS = 24, 100
 SOON = 30.0  # seconds: by then it has happened, or it never will
@@ -66,12 +68,18 @@ class Page:
             case c if c < " ":
                 self.unknown.append(c)
             case c:
-                if self._column == COLUMNS:
-                    self._go(self._row + 1, 0)
-                row = self.rows[self._row]
-                row += [" "] * (self._column + 1 - len(row))
-                row[self._column] = c
-                self._column += 1
+                self._write(c, get_cwidth(c))
+
+    def _write(self, character: str, width: int) -> None:
+        if self._column + width > COLUMNS:
+            self._go(self._row + 1, 0)
+        row = self.rows[self._row]
+        row += [" "] * (self._column + width - len(row))
+        if width:
+            row[self._column : self._column + width] = [character, *[""] * (width - 1)]
+        else:
+            row[self._column - 1] += character  # it joins the one before it
+        self._column += width
 
     def _obey(self, numbers: str, what: str) -> None:
         amount = int(numbers) if numbers.isdecimal() else 1
@@ -113,7 +121,7 @@ class Terminal:
     def __init__(self, *arguments: str, **environment: str) -> None:
         self.page = Page()
         self._master, self.slave = os.openpty()
-        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        self.resize(ROWS, COLUMNS)
         self.before = self.flags
         self.process = subprocess.Popen(
             command(*arguments),
@@ -128,6 +136,10 @@ class Terminal:
     def flags(self) -> list[Any]:
         """As stty shows them."""
         return termios.tcgetattr(self.slave)
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Who runs in it is told by a signal."""
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def type(self, keys: str) -> Self:
         os.write(self._master, keys.encode())
@@ -146,6 +158,13 @@ class Terminal:
     def shows(self, *words: str) -> Self:
         """Read until all of these are to be seen."""
         return self.until(lambda: all(w in str(self.page) for w in words), f"{words} is shown")
+
+    def until_full(self) -> Self:
+        """Do not read, until nothing more can be written."""
+        by = time.monotonic() + SOON
+        while select.select([], [self.slave], [], 0.2)[1]:  # for a moment it may be full anyway
+            assert time.monotonic() < by, "never full"
+        return self
 
     def hides(self, words: str) -> Self:
         """Read until this is not to be seen."""
@@ -195,3 +214,14 @@ def chatting(*arguments: str, **environment: str) -> Generator[Terminal]:
         yield terminal
     finally:
         terminal.close()
+
+
+def after(terminal: Terminal, words: str) -> str:
+    """What is on the page below some words."""
+    _, found, below = str(terminal.page).rpartition(words)
+    assert found
+    return below
+
+
+def leave(terminal: Terminal) -> None:
+    assert terminal.type(CTRL_D).leaves() == 0

@@ -1,6 +1,8 @@
 """`lastword chat`, as it is typed."""
 
 import os
+import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -60,3 +62,64 @@ def test_what_cannot_be_done_is_said_in_a_line(
     assert said in shown.stderr
     assert shown.stderr.count("\n") == 1
     assert "Traceback" not in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("-p hello >&-", 2, "lastword: the output is closed"),
+        ("-p hello <&- >&-", 2, "lastword: the output is closed"),
+        ("-p - <&-", 2, "lastword chat: there is nothing to send"),
+        ("<&-", 2, "lastword chat: this is not a terminal"),
+    ],
+)
+def test_an_input_or_output_that_is_closed_is_one_line(
+    line: str, code: int, said: str, tmp_path: Path
+) -> None:
+    shown = in_shell(f"{line} --model rehearsal", cwd=tmp_path)
+
+    assert (shown.returncode, shown.stdout) == (code, "")
+    assert shown.stderr.startswith(said)
+    assert shown.stderr.count("\n") == 1
+
+
+def test_it_answers_with_nobody_to_read_its_errors(tmp_path: Path) -> None:
+    shown = in_shell("--model rehearsal -p hello 2>&-", cwd=tmp_path)
+
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "rehearsal" in shown.stdout
+
+
+def in_shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**BARE, "HOME": str(cwd), "XDG_CONFIG_HOME": str(cwd)}
+    return subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.join(COMMAND)} {line}"],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_comes_before_anything_has_begun_ends_it_quietly(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    settings = tmp_path / "lastword.toml"
+    os.mkfifo(settings)
+    process = subprocess.Popen(
+        [*COMMAND, "--config", str(settings), "-p", "hello"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        with settings.open("w"):  # it reads them now
+            process.send_signal(number)
+            out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+
+    assert (process.returncode, out, err) == (128 + number, b"", b"")

@@ -12,7 +12,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TextIO
 
 import pytest
 
@@ -21,6 +21,31 @@ from lastword.cli.chat.pipe import run_once
 from tests.cli.terminal import SOON, Terminal, command
 
 Running = subprocess.Popen[bytes]
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Written:
+    """Two files to write to, and what is in them."""
+
+    def __init__(self, folder: Path) -> None:
+        self._paths = folder / "out", folder / "err"
+        self.files: tuple[TextIO, TextIO] = (self._paths[0].open("w"), self._paths[1].open("w"))
+
+    @property
+    def out(self) -> str:
+        return self._paths[0].read_text()
+
+    @property
+    def err(self) -> str:
+        return self._paths[1].read_text()
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Generator[Written]:
+    written = Written(tmp_path)
+    yield written
+    for file in written.files:
+        file.close()
 
 
 def once(text: str, given: bytes = b"") -> tuple[int, str, str]:
@@ -48,13 +73,14 @@ def answering(text: str, *arguments: str) -> Generator[Running]:
         process.communicate()
 
 
-def until_full(pipe: IO[bytes] | None) -> None:
-    """Return when nothing more goes in."""
+def until_full(pipe: IO[bytes] | None) -> int:
+    """Return when nothing more goes in; what is in it."""
     assert pipe is not None
     room = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
     by = time.monotonic() + SOON
     while struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0] < room:
         assert time.monotonic() < by, "never full"
+    return room
 
 
 def test_the_answer_and_nothing_else_is_written() -> None:
@@ -69,7 +95,7 @@ def test_an_empty_input_is_not_sent() -> None:
     assert once("-", b" \n") == (2, "", "lastword chat: there is nothing to send\n")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_stops_it_and_the_receipt_is_on_the_error_output(number: signal.Signals) -> None:
     with answering("story") as process:
         process.send_signal(number)
@@ -98,6 +124,50 @@ def test_a_reader_that_does_not_read_cannot_hold_up_a_stop() -> None:
         process.send_signal(signal.SIGINT)
 
         assert process.wait(SOON) == 130
+
+
+def test_nothing_is_written_after_the_stop_though_there_is_a_lot_to_write(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    os.mkfifo(told)
+    with answering(f"torrent {told}", "--grace", "3") as process:
+        assert process.stdout is not None
+        room = until_full(process.stdout)
+        process.send_signal(signal.SIGINT)
+        assert told.read_text() == "asked\n"  # it is being stopped, and will not be for a while
+        rest = process.stdout.read()
+
+    assert len(rest) <= room + io.DEFAULT_BUFFER_SIZE  # what the pipe held, and what we do
+
+
+def test_a_receipt_that_nobody_reads_cannot_hold_up_a_stop() -> None:
+    process = subprocess.Popen(
+        command("-p", "flood"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        until_full(process.stdout)
+        process.send_signal(signal.SIGINT)
+
+        assert process.wait(SOON) == 130
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_without_its_terminal_it_goes_on_if_it_was_told_to() -> None:
+    deaf = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does, and it is handed on
+    try:
+        with answering("story") as process:
+            process.send_signal(signal.SIGHUP)
+            assert process.stdout is not None
+            assert process.stdout.read(4096)
+            process.send_signal(signal.SIGTERM)
+
+            assert process.wait(SOON) == 128 + signal.SIGTERM
+    finally:
+        signal.signal(signal.SIGHUP, deaf)
 
 
 def test_a_second_interrupt_leaves_at_once(tmp_path: Path) -> None:
@@ -150,46 +220,43 @@ def test_at_a_terminal_what_a_model_says_is_harmless_and_in_a_file_it_is_as_it_w
     assert terminal.page.unknown == []
 
 
-async def test_a_message_that_is_not_accepted_is_one_line_and_a_code() -> None:
+async def test_a_message_that_is_not_accepted_is_one_line_and_a_code(written: Written) -> None:
     async def engine(run: Run) -> None:
         await asyncio.Event().wait()
 
-    out, err = io.StringIO(), io.StringIO()
     async with Runtime(engine, on_message="refuse") as runtime:
         await runtime.session("s").send("first")
-        code = await run_once(runtime, "s", "second", out, err)
+        code = await run_once(runtime, "s", "second", *written.files)
 
-    assert (code, out.getvalue()) == (1, "")
-    assert err.getvalue().startswith("lastword chat: session s is busy and refuses messages")
+    assert (code, written.out) == (1, "")
+    assert written.err.startswith("lastword chat: session s is busy and refuses messages")
 
 
-async def test_it_writes_what_its_own_message_is_answered_and_leaves_the_signals_as_they_were() -> (
-    None
-):
+async def test_it_writes_what_its_own_message_is_answered_and_leaves_the_signals_as_they_were(
+    written: Written,
+) -> None:
     async def engine(run: Run) -> None:
         await run.emit(f"<{run.message.text}>")
 
-    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    out, err = io.StringIO(), io.StringIO()
+    before = [signal.getsignal(number) for number in SIGNALS]
     async with Runtime(engine, on_message="queue") as runtime:
         await runtime.session("s").send("first")
-        code = await run_once(runtime, "s", "second", out, err)
+        code = await run_once(runtime, "s", "second", *written.files)
 
-    assert (code, out.getvalue(), err.getvalue()) == (0, "<second>\n", "")
-    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
+    assert (code, written.out, written.err) == (0, "<second>\n", "")
+    assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
-async def test_a_full_disk_stops_it_and_says_why() -> None:
+async def test_a_full_disk_stops_it_and_says_why(written: Written) -> None:
     async def engine(run: Run) -> None:
         while True:
             await run.emit("on and on ")
             await asyncio.sleep(0)
 
-    err = io.StringIO()
     with open("/dev/full", "w") as out:  # noqa: ASYNC230, PTH123 - a device, which does not block
         async with Runtime(engine) as runtime:
-            code = await run_once(runtime, "s", "go", out, err)
+            code = await run_once(runtime, "s", "go", out, written.files[1])
 
     assert code == 1
-    assert "could not be written, so it was stopped: [Errno 28]" in err.getvalue()
-    assert "Stopped after" in err.getvalue()
+    assert "could not be written, so it was stopped: [Errno 28]" in written.err
+    assert "Stopped after" in written.err

@@ -1,13 +1,16 @@
 """What a person is shown, word for word, and that no text of a model's does more than be read."""
 
 import asyncio
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lastword.cli.chat.arguments import arguments_line
 from lastword.cli.chat.asking import Asking
 from lastword.cli.chat.blocks import Blocks
 from lastword.cli.chat.commands import HELP, is_command
@@ -188,12 +191,29 @@ def test_what_was_found_after_a_restart_is_one_line() -> None:
     [
         (Status.BEGUN, None, "· grep …"),
         (Status.COMPLETED, 1.26, "· grep (1.3 s)"),
-        (Status.NOT_STARTED, None, "· grep: not started"),
-        (Status.MAY_HAVE_EXECUTED, 0.1, "· grep: may have executed"),
+        (Status.NOT_STARTED, None, "· grep (not started)"),
+        (Status.MAY_HAVE_EXECUTED, 0.1, "· grep (may have executed)"),
     ],
 )
 def test_a_call_is_one_line(status: Status, seconds: float | None, line: str) -> None:
     assert call_line("grep", status, seconds) == line
+    assert call_line("grep", status, seconds, "the sea") == line.replace("grep", "grep: the sea")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ('{"command": "git status"}', "git status"),
+        ('{"path": "a.py", "old": "x\\ny", "all": true}', "a.py, old=x y, all=true"),
+        ('{"n": [1, 2]}', "[1, 2]"),
+        ("{}", ""),
+        ('{"cut off', '{"cut off'),
+        ('{"text": "\\u001b[2J"}', "␛[2J"),
+        (f'{{"text": "{"x" * 500}"}}', "x" * 99 + "…"),
+    ],
+)
+def test_what_a_tool_is_called_with_is_one_line(arguments: str, line: str) -> None:
+    assert arguments_line(arguments) == line
 
 
 # pieces of an answer
@@ -217,6 +237,72 @@ def test_no_word_is_lost_or_said_twice(text: str) -> None:
 
     assert " ".join(block.text for block in said).split() == text.split()
     assert blocks.tail == ""
+
+
+ODD = (
+    *("vector<int> v; if a<b and c>d", "<details>", "rm -rf / was run", "</details>", "<br/>"),
+    *("<!-- all gone -->", "<script>alert(1)</script>", "<kbd>x</kbd>", "<?php echo 1 ?>"),
+    *("[x]: http://a.example", '[y]: <b> "titled"', "[x]", "[^1]: note", "see [x][y]"),
+    *("```x``` is how you write it.", "``` `a` b", "```", "~~~", "~~~ `c` d", "```py run this"),
+    *("![alt](http://i.example/a.png)", '[t](http://l.example "tip")', "<http://auto.example>"),
+    *("| a | b |", "|---|---|", "| 1 | 2 | 3 |", f"| {'long' * 30} | cell |", "||||"),
+    *("&lt;tag&gt; &#27; &nbsp;x", "a\\*b\\*", "1. one", "1. two", "9) nine", "- [ ] todo", "+ x"),
+    *(
+        "# head {#id}",
+        "set",
+        "===",
+        "---",
+        "> said",
+        ">> twice",
+        "    indented",
+        "\tx = 1",
+        "~~old~~",
+    ),
+    *("", "", "**b** _i_ `c`", "a_b_c", "日本語 テキスト", "naïve café", "$x_1$", "a  ", "b\\"),
+)
+
+
+def seen(text: str) -> str:
+    """What a person sees of it, without colours and layout."""
+    blocks, paint = Blocks(), Paint(lambda: 40)
+    shown = "".join(paint.block(block) for block in [*blocks.feed(text), *blocks.rest()])
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown)
+
+
+def characters(text: str) -> Counter[str]:
+    """Its letters and digits, without the numbers of lists, which are numbered anew."""
+    said = re.sub(r"^[\s>*+-]*\d+[.)]", "", text, flags=re.MULTILINE)
+    return Counter(character for character in said if character.isalnum())
+
+
+@given(st.lists(st.sampled_from(ODD), max_size=8).map("\n".join))
+def test_whatever_a_model_says_is_seen(text: str) -> None:
+    assert characters(text) <= characters(seen(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In C++ you write vector<int> v; if a<b and c>d then it is <b>fine</b>.",
+        "<details>I deleted three files.</details>",
+        "<!-- gone -->",
+        "[x]: rm",
+        "| a | <b>1</b> |",
+    ],
+)
+def test_what_only_a_browser_would_read_is_seen_as_it_is(text: str) -> None:
+    assert " ".join(seen(text).split()) == text
+
+
+def test_a_text_with_a_tag_in_it_is_laid_out_all_the_same() -> None:
+    assert seen("A <b>tag</b>, a < b and *more*.") == "A <b>tag</b>, a < b and more.\n"
+    assert seen("[x]: *this*") == "[x]: this\n"
+
+
+def test_a_line_that_quotes_a_fence_is_a_sentence() -> None:
+    assert seen("```x``` is how you write it.\n\nThe *end*.") == (
+        "x is how you write it.\n\nThe end.\n"
+    )
 
 
 def test_a_paragraph_is_finished_by_an_empty_line_and_code_by_each() -> None:

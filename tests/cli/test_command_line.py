@@ -38,6 +38,27 @@ def test_the_demonstration_ends_in_silence_also_when_nobody_looks() -> None:
     assert shown.stdout.rpartition("Stop.")[2].count("And on") == 0
 
 
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("read", [80, 300])
+def test_the_demonstration_ends_when_whoever_looks_leaves(read: int, whole: bool) -> None:
+    without = "" if whole else "sys.modules['pydantic_ai'] = None; "
+    code = f"import sys; {without}from lastword.cli import main; main(['demo'])"
+    command = [sys.executable, "-X", "utf8", "-c", code]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        assert process.stdout.read(read)
+        process.stdout.close()
+
+        assert process.wait(30) == 1
+        assert process.stderr.read() == b""
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
 def test_without_what_an_agent_needs_the_demonstration_is_shorter() -> None:
     blocked = "import sys; sys.modules['pydantic_ai'] = None; from lastword.cli import main; "
     shown = python("-c", f"{blocked} sys.exit(main(['demo']))")

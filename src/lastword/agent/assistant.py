@@ -17,15 +17,20 @@ from pydantic_ai.models import Model
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
 
 from lastword.agent.permission import Questions
-from lastword.agent.rules import SUBJECTS, Rules, Subject
+from lastword.agent.rules import SUBJECTS, Rule, Rules, Shown, Subject
 from lastword.agent.tools.fetch import Fetch
 from lastword.agent.tools.files import Files
+from lastword.agent.tools.names import Distinct
+from lastword.agent.tools.search import Search
 from lastword.agent.tools.shell import Shell
 from lastword.engines.pydantic_ai import Compaction, PydanticAI
 from lastword.errors import ProcessError, TooDeep
 from lastword.runtime.run import Engine, Run
 
 _READING = ("read_file", "list_files", "search_files", "delegate")
+_READS = {"nature": "read_only"}  # if a stop comes in between, it can be called again
+_BY_PATH = ("read_file", "write_file", "edit_file", "list_files", "search_files")
+_SLIPS = 5  # in a row that a model may make before its answer fails
 _INSTRUCTIONS = """\
 You are an agent in a person's own directory, and the person may stop you or say something new at \
 any time; what they said last is what counts. Words in [brackets] in the conversation are \
@@ -46,7 +51,7 @@ def assistant(
     model: Model,
     *,
     roots: Sequence[str | Path] = (".",),
-    rules: Sequence[str] = (),
+    rules: Sequence[str | Rule] = (),
     fetch: bool = False,
     toolsets: Sequence[AbstractToolset[Run]] = (),
     instructions: str = "",
@@ -55,21 +60,21 @@ def assistant(
     """Put it together. Reading is allowed, and all else asked for, unless the rules say so."""
     files = Files(roots)
     root = Path(roots[0]).absolute()
-    tools = [_file_tools(files), _shell_tool(Shell(root)), *toolsets]
+    questions = _questions(files, rules)
+    own = FunctionToolset[Run]()
+    tools = [own, _file_tools(files, questions), _shell_tool(Shell(root))]
     if fetch:
         tools.append(_fetch_tool(Fetch()))
     agent = Agent(
         model,
         deps_type=Run,
         instructions=f"{_INSTRUCTIONS.format(root=root)}\n{instructions}".strip(),
-        toolsets=tools,
+        toolsets=[Distinct([*tools, *toolsets])],  # ours first: they keep their names
         name="lastword",
+        retries=_SLIPS,
     )
     engine = PydanticAI(agent, deps=_itself, compaction=Compaction(window))
-    agent.tool(_delegate_to(engine))
-    allowed = [f"allow {name}" for name in _READING]
-    by_path = {name: _named(files) for name in ("read_file", "write_file", "edit_file")}
-    questions = Questions(Rules.parse([*allowed, *rules]), subjects={**SUBJECTS, **by_path})
+    own.tool(_delegate_to(engine))
     return Assistant(engine, questions, model.model_name)
 
 
@@ -77,19 +82,29 @@ def _itself(run: Run) -> Run:
     return run
 
 
+def _questions(files: Files, rules: Sequence[str | Rule]) -> Questions:
+    allowed = [f"allow {name}" for name in _READING]
+    by_path = dict.fromkeys(_BY_PATH, _named(files))
+    return Questions(Rules.parse([*allowed, *rules]), subjects={**SUBJECTS, **by_path})
+
+
 def _named(files: Files) -> Subject:
     """A path by its one name: a rule about it is not to be dodged by a link."""
 
     def name(arguments: Mapping[str, Any]) -> str:
-        return files.name(arguments["path"])
+        return files.name(str(arguments.get("path", ".")))
 
     return name
 
 
-def _file_tools(files: Files) -> FunctionToolset[Run]:
+def _file_tools(files: Files, questions: Questions) -> FunctionToolset[Run]:
     tools = FunctionToolset[Run]()
+    search = Search(files)
 
-    @tools.tool_plain
+    def shown(run: Run, tool: str, path: str, *also: str) -> Shown:
+        return Shown(questions.rules(run.session), tool, files.name(path), also)
+
+    @tools.tool_plain(metadata=_READS)
     def read_file(path: str, offset: int = 1, limit: int = 2000) -> str:
         """Read a text file, or some lines of it, counted from 1."""
         return _told(files.read_file, path, offset, limit)
@@ -104,18 +119,26 @@ def _file_tools(files: Files) -> FunctionToolset[Run]:
         """Replace a text that occurs once in a file, or all of its occurrences."""
         return _told(files.edit_file, path, old, new, all, may_go_on=lambda: ctx.deps.current)
 
-    @tools.tool
+    @tools.tool(metadata=_READS)
     def list_files(ctx: RunContext[Run], path: str = ".", pattern: str = "*") -> str:
         """List files; `**/*.py` looks into directories."""
-        return _told(files.list_files, path, pattern, may_go_on=lambda: ctx.deps.current)
+        return _told(
+            lambda: files.list_files(
+                path,
+                pattern,
+                may_go_on=lambda: ctx.deps.current,
+                may_show=shown(ctx.deps, "list_files", path),
+            )
+        )
 
-    @tools.tool
+    @tools.tool(metadata=_READS)
     async def search_files(
         ctx: RunContext[Run], pattern: str, path: str = ".", glob: str = "**"
     ) -> str:
         """Search for a regular expression in files."""
-        try:  # in a process: an expression may take for ever, and holds up the whole program
-            return await ctx.deps.isolate(files.search_files, pattern, path, glob)
+        try:
+            may_show = shown(ctx.deps, "search_files", path, "read_file")
+            return await search.search(ctx.deps, pattern, path, glob, may_show)
         except (OSError, ValueError, ProcessError) as error:
             raise ToolFailed(str(error)) from error
 

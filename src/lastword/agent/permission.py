@@ -17,13 +17,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, cast
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from lastword.agent.rules import SUBJECTS, Rule, Rules, Subject
+from lastword.agent.rules import BACKGROUND, SUBJECTS, Rule, Rules, Subject, called
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.errors import LastwordError
 from lastword.runtime.going import Going
@@ -80,15 +81,26 @@ class Question:
     session: SessionId
     generation: Generation
     run: RunId
-    tool: str
+    tool: str  # as the rules call it
     text: str  # the arguments, as the person is shown them
     subject: str = ""  # what the rules look at: the command line, the path
+    call: str = ""  # its id in the ledger
+
+
+@dataclass(frozen=True, slots=True)
+class _About:
+    """What a call is about, as the rules and the person see it."""
+
+    tool: str
+    text: str
+    subject: str | None  # None if that cannot be told
 
 
 @dataclass(eq=False, slots=True)
 class _Open:
     question: Question
     asker: Asker
+    family: threading.Lock | None
     answer: asyncio.Future[bool] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -102,7 +114,12 @@ class Questions:
     ) -> None:
         self._rules = Rules() if rules is None else rules
         self._subjects = subjects
-        self._of_session: dict[SessionId, tuple[Rule, ...]] = {}
+        # What is allowed for good ends with its session, also if another one gets its name. What
+        # a session has to itself, shares with its children and loses as it is deleted is a lock.
+        self._families: WeakValueDictionary[SessionId, threading.Lock] = WeakValueDictionary()
+        self._always: WeakKeyDictionary[threading.Lock, dict[SessionId, tuple[Rule, ...]]] = (
+            WeakKeyDictionary()
+        )
         self._open: dict[str, _Open] = {}
         self._closed: dict[str, tuple[type[AnswerRefused], str]] = {}  # and why
         self._turns: WeakValueDictionary[RunId, asyncio.Lock] = WeakValueDictionary()
@@ -110,11 +127,9 @@ class Questions:
 
     def rules(self, session: str) -> Rules:
         """What holds in a session: for all, and what was allowed there for good."""
-        return self._rules.also(*self._of_session.get(SessionId(session), ()))
-
-    def forget(self, session: str) -> None:
-        """Take back what was allowed for good in a session, which may have been deleted."""
-        self._of_session.pop(SessionId(session), None)
+        family = self._families.get(SessionId(session))
+        always = self._always.get(family, {}) if family else {}
+        return self._rules.also(*always.get(SessionId(session), ()))
 
     def open(self, session: str | None = None) -> tuple[Question, ...]:
         """The questions that can be answered now."""
@@ -127,11 +142,15 @@ class Questions:
         self._watchers[key] = watcher
         return lambda: self._watchers.pop(key, None) and None
 
-    async def ask(self, run: Asker, tool: str, text: str, subject: str | None = None) -> bool:
+    async def ask(
+        self, run: Asker, tool: str, text: str, subject: str | None = None, *, call: str = ""
+    ) -> bool:
         """Ask, and wait for the answer. Ends with CancelledError when the run loses its session."""
         about = text if subject is None else subject
-        question = Question(token_hex(8), run.session, run.generation, run.id, tool, text, about)
-        one = _Open(question, run)
+        who = run.session, run.generation, run.id
+        question = Question(token_hex(8), *who, tool, text, about, call)
+        going = running.get()
+        one = _Open(question, run, going.hold.lock if going else None)
         # the run's own helper: a stop cancels it, even if whoever asks is deaf to that
         watch = run.task(asyncio.Event().wait(), name=f"question about {tool}")
         watch.add_done_callback(lambda _: self._withdraw(one))
@@ -165,8 +184,9 @@ class Questions:
         if always:
             same = Rule("allow" if allow else "deny", question.tool, question.subject, exact=True)
             rule = same if always is True else always
-            old = self._of_session.get(question.session, ())
-            self._of_session[question.session] = (*old, rule)
+            if one.family is not None:
+                of_family = self._always.setdefault(one.family, {})
+                of_family[question.session] = (*of_family.get(question.session, ()), rule)
         why = f"question {id} has been answered; that answer holds, and this one was not taken"
         self._close(one, AlreadyAnswered, why)
         one.answer.set_result(allow)
@@ -181,38 +201,51 @@ class Questions:
 
         async def before_tool(call: Call[Any]) -> None:
             run = asker_of(call)
-            subject = self._subject(call)
+            self._families[run.session] = run.family
             turn = self._turns.setdefault(run.id, asyncio.Lock())
-            if self._decided(run, call.name, subject):
+            if self._decided(run, call.name, self._about(call)):
                 return
             async with turn:
-                if self._decided(run, call.name, subject):  # by the answer that was waited for
-                    return
-                if not await self.ask(run, call.name, call.arguments, subject):
-                    raise PermissionError(
-                        f"{call.name} was not called: the person did not allow it"
-                    )
+                # looked at anew: by what was answered before, or is there now, it may be another
+                while not self._decided(run, call.name, about := self._about(call)):
+                    asked = about.tool, about.text, about.subject
+                    if not await self.ask(run, *asked, call=call.id):
+                        raise PermissionError(
+                            f"{call.name} was not called: the person did not allow it"
+                        )
+                    if self._about(call) == about:
+                        return  # what was allowed is what will be done
 
         return before_tool
 
-    def _decided(self, run: Asker, tool: str, subject: str | None) -> bool:
+    def _decided(self, run: Asker, name: str, about: _About) -> bool:
         """Whether it is allowed; False if it has to be asked."""
-        action, rule = self.rules(run.session).decide(tool, subject)
+        action, rule = self.rules(run.session).decide(about.tool, about.subject)
         if action == "deny":
-            raise PermissionError(f"{tool} was not called: the rule {str(rule)!r} forbids it")
+            raise PermissionError(f"{name} was not called: the rule {str(rule)!r} forbids it")
         return action == "allow"
 
-    def _subject(self, call: Call[Any]) -> str | None:
-        """What a call is about; None if that cannot be told."""
-        text = call.arguments
+    def _about(self, call: Call[Any]) -> _About:
+        """What a call will do, however its arguments were written."""
         try:
-            arguments = cast("object", json.loads(text))
-            if not isinstance(arguments, dict):
-                return None
-            about = self._subjects.get(call.name)
-            return about(cast("dict[str, Any]", arguments)) if about else text
-        except (ValueError, LookupError, OSError):  # cut, no JSON, not the arguments expected
-            return None
+            read = cast("object", json.loads(call.arguments or "{}", object_pairs_hook=_each_once))
+        except (ValueError, RecursionError):  # cut, or no JSON
+            read = None
+        except _Twice as error:
+            raise PermissionError(
+                f"{call.name} was not called: its arguments give {error} more than once, so that "
+                "nobody can tell which is meant; give it once"
+            ) from None
+        if not isinstance(read, dict):
+            unknown = BACKGROUND if call.name == "shell" else call.name  # it may be that
+            return _About(unknown, call.arguments, None)
+        arguments = cast("dict[str, Any]", read)
+        text, about = json.dumps(arguments, ensure_ascii=False), self._subjects.get(call.name)
+        try:
+            subject = about(arguments) if about else text
+        except (ValueError, LookupError, OSError):  # not the arguments expected
+            subject = None
+        return _About(called(call.name, arguments), text, subject)
 
     def _withdraw(self, one: _Open) -> None:
         question = one.question
@@ -237,6 +270,19 @@ class Questions:
                 log.error("watcher failed question=%s news=%s error=%s", question.id, news, name)  # noqa: TRY400
 
 
+class _Twice(Exception):
+    """A name that an object has more than once."""
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = dict[str, Any]()
+    for name, value in pairs:
+        if name in plain:
+            raise _Twice(repr(name))
+        plain[name] = value
+    return plain
+
+
 def _why_withdrawn(question: Question) -> str:
     return (
         f"question {question.id} was withdrawn: run {question.run} was stopped, replaced or has "
@@ -252,6 +298,7 @@ class _Here:
         self.id = going.hold.run
         self.session = SessionId(self.id.rpartition("#")[0])
         self.generation = going.hold.generation
+        self.family = going.hold.lock
 
     @property
     def current(self) -> bool:
@@ -266,7 +313,7 @@ class _Here:
         return self._going.helpers.start(work, name=name)
 
 
-def asker_of(call: Call[Any]) -> Asker:
+def asker_of(call: Call[Any]) -> _Here:
     """The run that makes a call, which has to be the one in whose context it is made."""
     going = running.get()
     if going is None or going.hold.run != call.id.rpartition(".")[0]:

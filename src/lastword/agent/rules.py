@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
+from urllib.parse import urljoin, urlsplit
 
 Action: TypeAlias = Literal["allow", "ask", "deny"]
 Subject: TypeAlias = Callable[[Mapping[str, Any]], str]
 _ACTIONS: tuple[Action, ...] = ("allow", "ask", "deny")
 _ANY = ("", "*")
 _ANOTHER = re.compile(r"[;&|<>()`$\\\n\r\0]")  # may begin another command, or write somewhere
-_APART = re.compile(r"[;&|<>(){}`$\n\r]+")
-_KEYWORDS = {"!", "do", "else", "if", "then", "until", "while"}
-_BEFORE = _KEYWORDS | {"command", "env", "eval", "exec", "nice", "nohup", "sudo", "time", "xargs"}
+_APART = re.compile(r"[;&|<>()`\n\r]+|(?<!\S)[{}](?!\S)")
+_REDIRECTION = re.compile(r"(?<!\d)\d*(?:&>>?|>[>&|]?|<[>&]?)\s*[^\s;&|<>()]+")
+_ASSIGNMENT = re.compile(r"\w+(\[[^]]*\])?\+?=")
+_KEYWORDS = {"!", "coproc", "do", "elif", "else", "if", "then", "until", "while"}
+_OF_SHELLS = {"bash", "builtin", "command", "dash", "eval", "exec", "sh", "time", "zsh"}
+_PROGRAMS = {"doas", "env", "ionice", "nice", "nohup", "setsid", "stdbuf", "sudo", "timeout"}
+_BEFORE = _OF_SHELLS | _PROGRAMS | {"xargs"}
+_MOST_BEGINNINGS = 100  # of a command, in words of which a model may give any number
+_PORTS = {"http": 80, "https": 443}
+_PLAIN = re.compile(r"%(2D|2E|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])", re.IGNORECASE)  # unreserved
+BACKGROUND = "shell_background"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +39,7 @@ class Rule:
     tool: str  # its name, or a glob
     pattern: str = ""  # a glob; none: every call
     exact: bool = False  # the pattern is no glob but the very text
+    typed: bool = False  # for this time, and so more than what was set
 
     @classmethod
     def parse(cls, text: str) -> Rule:
@@ -46,27 +58,34 @@ class Rule:
     @property
     def weight(self) -> int:
         """How much it says of a call: the one call, some calls, one tool, some tools."""
+        if self.typed:
+            return 4
         if self.exact:
             return 3
         return 2 if self.pattern not in _ANY else int(not re.search(r"[*?\[]", self.tool))
 
-    def matches(self, tool: str, subject: str | None, *, is_command: bool) -> bool:
+    def matches(self, tool: str, subject: str | None) -> bool:
         """Whether it says something of a call; of `subject` None, nobody knows what it is about."""
-        if not fnmatchcase(tool, self.tool):
+        if not (fnmatchcase(tool, self.tool) or self._means_background(tool)):
             return False
         if subject is None:
             whole = self.pattern in _ANY and not self.exact
             return whole or self.action != "allow"  # it may be anything
         if self.exact:
             return subject == self.pattern
-        return self.pattern in _ANY or any(
-            fnmatchcase(text, self.pattern) for text in self._readings(subject, is_command)
-        )
+        if self.pattern in _ANY:
+            return True
+        if tool == "fetch":
+            return _is_at(subject, self.pattern)
+        texts = self._readings(subject) if tool in ("shell", BACKGROUND) else [subject]
+        return any(fnmatchcase(text, self.pattern) for text in texts)
 
-    def _readings(self, subject: str, is_command: bool) -> Iterable[str]:
-        """The texts of which one has to match."""
-        if not is_command:
-            return [subject]
+    def _means_background(self, tool: str) -> bool:
+        """What is forbidden or asked for is so in the background; what is allowed is not."""
+        return tool == BACKGROUND and self.action != "allow" and fnmatchcase("shell", self.tool)
+
+    def _readings(self, subject: str) -> Iterable[str]:
+        """The command lines of which one has to match."""
         if self.action == "allow":
             return [] if _ANOTHER.search(subject.strip()) else [subject.strip()]
         return _commands(subject)
@@ -78,22 +97,29 @@ class Rules:
 
     Of the rules that match a call, any `deny` wins. Otherwise the one that says most of the call:
     one with a pattern over one for the tool, that over one for several tools (`*`). Where two say
-    as much, `ask` wins over `allow`. What no rule matches is asked.
+    as much, `ask` wins over `allow`. What no rule matches is asked. A rule that was typed for this
+    time wins over all that were set, but for a `deny`.
+
+    A command that is to go on in the background, where a stop does not end it, is a call of
+    `shell_background`: an `allow shell` does not allow it, and a `deny` or `ask` of `shell` holds.
 
     A pattern is a glob over what the call is about: a command line, a path, an address, or the
-    arguments as JSON. An `allow` with a pattern never matches a command line that could hold a
-    second command, a redirection or an expansion, quoted or not; `git status; rm -rf /` is asked.
-    An `ask` or `deny` is looked for in every part of the line. It is a help and no wall: a shell
-    knows a thousand ways to say the same. What must not happen is kept out by not allowing it.
+    arguments as JSON. Of an address, host and path are matched each by itself: no `*` in the host
+    of `https://*.python.org/*` reaches beyond it, and a pattern without a path means all of a host.
+
+    An `allow` with a pattern never matches a command line that could hold a second command, a
+    redirection or an expansion, quoted or not; `git status; rm -rf /` is asked. An `ask` or `deny`
+    is looked for in every part of the line, and behind what commonly stands before a command, as
+    `sudo -u x`. It is a help and no wall: a shell knows a thousand ways to say the same. What must
+    not happen is kept out by not allowing it.
     """
 
     rules: tuple[Rule, ...] = ()
-    commands: frozenset[str] = frozenset({"shell"})  # the tools that are given command lines
 
     @classmethod
-    def parse(cls, lines: Iterable[str]) -> Rules:
-        """From lines such as "ask shell"."""
-        return cls(tuple(Rule.parse(line) for line in lines))
+    def parse(cls, lines: Iterable[str | Rule]) -> Rules:
+        """From lines such as "ask shell"; a rule is taken as it is."""
+        return cls(tuple(Rule.parse(one) if isinstance(one, str) else one for one in lines))
 
     def also(self, *rules: Rule) -> Rules:
         """These, and some more."""
@@ -101,8 +127,7 @@ class Rules:
 
     def decide(self, tool: str, subject: str | None) -> tuple[Action, Rule | None]:
         """What is to be done about a call, and by which rule; None if there is none."""
-        is_command = tool in self.commands
-        found = [r for r in self.rules if r.matches(tool, subject, is_command=is_command)]
+        found = [rule for rule in self.rules if rule.matches(tool, subject)]
         if not found:
             return "ask", None
         strictest = max(
@@ -111,16 +136,73 @@ class Rules:
         return strictest.action, strictest
 
 
-def _commands(line: str) -> Iterable[str]:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Which files a call that was allowed may show; it can be handed to another process.
+
+    What the rules say of the call itself has been decided with it. A file that a rule of its own
+    speaks of has not been.
+    """
+
+    rules: Rules
+    tool: str
+    subject: str  # of the call
+    also: tuple[str, ...] = ()  # the tools that would show the same
+
+    def __call__(self, path: str) -> bool:
+        """Whether this file may be shown."""
+        if any(self.rules.decide(tool, path)[0] != "allow" for tool in self.also):
+            return False
+        action, rule = self.rules.decide(self.tool, path)
+        if action == "ask":
+            return rule is None or rule.matches(self.tool, self.subject)
+        return action == "allow"
+
+
+def _commands(line: str) -> Iterator[str]:
     """The commands that a line may hold, each also without quotes and what stands before it."""
     yield " ".join(line.split())
-    for part in _APART.split(line):
-        words = re.sub(r"[\"'\\]", "", part).split()
-        while words and (words[0] in _BEFORE or re.match(r"\w+=", words[0])):
-            del words[0]
-        if words:
-            yield " ".join(words)
-            yield " ".join([posixpath.basename(words[0]), *words[1:]])
+    whole = line.replace("\\\n", "")
+    for text in dict.fromkeys((line, whole, _REDIRECTION.sub(" ", whole))):
+        for part in _APART.split(text):
+            said = re.sub(r"[\"'\\]", "", part).split()
+            for words in islice(_beginnings(said), _MOST_BEGINNINGS):
+                yield " ".join(words)
+                yield " ".join([posixpath.basename(words[0]), *words[1:]])
+
+
+def _beginnings(words: list[str]) -> Iterator[list[str]]:
+    """From where on words may be a command: after `sudo -u`, it is the next or the one behind."""
+    if words:
+        yield words
+    wrapped = after_option = False
+    for at, word in enumerate(words):
+        if posixpath.basename(word) in _BEFORE:
+            wrapped, after_option = True, False
+        elif wrapped and word.startswith("-"):
+            after_option = True
+        elif not (word in _KEYWORDS or _ASSIGNMENT.match(word) or (wrapped and word[0].isdigit())):
+            yield words[at:]
+            if not after_option:
+                return
+            after_option = False
+
+
+def _is_at(address: str, pattern: str) -> bool:
+    """Whether an address is one of those that a pattern means."""
+    scheme, apart, rest = pattern.partition("://")
+    if not apart or "/" in scheme:
+        return fnmatchcase(address, pattern)
+    host, slash, path = rest.partition("/")
+    with suppress(UnicodeError):
+        host = host.encode("idna").decode()
+    host = host.lower().removesuffix(f":{_PORTS.get(scheme.lower())}").rstrip(".")
+    real = urlsplit(address)
+    return (
+        fnmatchcase(real.scheme, scheme.lower())
+        and fnmatchcase(real.netloc, host)
+        and fnmatchcase(address.partition("://")[2].removeprefix(real.netloc), slash + path or "*")
+    )
 
 
 def argument(name: str) -> Subject:
@@ -128,12 +210,32 @@ def argument(name: str) -> Subject:
     return lambda arguments: str(arguments[name])
 
 
+def address(arguments: Mapping[str, Any]) -> str:
+    """The address that a call is about, in the one way to write it."""
+    parts = urlsplit(str(arguments["url"]))
+    host = (parts.hostname or "").encode("idna").decode().lower().rstrip(".")
+    if not host or parts.scheme not in _PORTS or parts.username is not None:
+        raise ValueError("not an address that can be fetched")
+    host = f"[{host}]" if ":" in host else host
+    port = "" if parts.port in (None, _PORTS[parts.scheme]) else f":{parts.port}"
+    start = f"{parts.scheme}://{host}{port}/"
+    path = _PLAIN.sub(lambda found: chr(int(found[1], 16)), parts.path)
+    where = urljoin(start, "/" + path.lstrip("/"))
+    return f"{where}?{parts.query}" if parts.query else where
+
+
 def path(arguments: Mapping[str, Any]) -> str:
     """The path that a call is about, by its shortest spelling."""
     return posixpath.normpath(str(arguments.get("path", ".")))
 
 
+def called(tool: str, arguments: Mapping[str, Any]) -> str:
+    """What rules call a tool that is called so."""
+    in_background = tool == "shell" and arguments.get("background", False) is not False
+    return BACKGROUND if in_background else tool
+
+
 SUBJECTS: Mapping[str, Subject] = MappingProxyType(
-    {"shell": argument("command"), "fetch": argument("url")}
+    {"shell": argument("command"), "fetch": address}
     | dict.fromkeys(("read_file", "write_file", "edit_file", "list_files", "search_files"), path)
 )

@@ -16,6 +16,8 @@ from lastword.runtime.feed import FeedEvent
 from lastword.runtime.ledger import Call
 from lastword.runtime.run import Run
 from lastword.runtime.runtime import Runtime
+from lastword.runtime.tasks import Tasks
+from lastword.runtime.ticket import Ticket
 
 _PACE = 0.06  # seconds for a word, about as fast as people read
 _TRIES = 8  # how often the agent goes on after it was cancelled
@@ -103,17 +105,27 @@ class Screen:
 
 
 class Ear:
-    """The sink. It shows what it hears, whatever that is and whenever it comes."""
+    """The sink. It shows what it hears, whatever that is and whenever it comes.
+
+    If that cannot be shown any more, whoever waits to hear something is told, and not the agent.
+    """
 
     def __init__(self, screen: Screen) -> None:
         self.heard: list[FeedEvent] = []
         self._screen = screen
         self._typing = False
         self._more = asyncio.Event()
+        self._lost: OSError | None = None
 
     async def __call__(self, event: FeedEvent) -> None:
         self.heard.append(event)
         self._more.set()
+        try:
+            self._show(event)
+        except OSError as error:
+            self._lost = error
+
+    def _show(self, event: FeedEvent) -> None:
         if event.kind == "text":
             self._screen.word("agent", event.text)
         elif event.kind == "progress":
@@ -122,12 +134,26 @@ class Ear:
             self._typing = bool(event.data)
             self._screen.line("", "(typing)" if self._typing else "(typing mark taken down)")
 
-    async def more(self, count: int, kind: str = "text") -> None:
-        """Wait until so many more pieces of text, or of something else, were heard."""
+    async def more(self, ticket: Ticket, count: int, kind: str = "text") -> None:
+        """Wait until so many more pieces of text, or of something else, were heard.
+
+        Or until the answer has ended. Raises OSError if it can no longer be shown.
+        """
         wanted = count + self._count(kind)
-        while self._count(kind) < wanted:
-            self._more.clear()
-            await self._more.wait()
+        over = Tasks("demo").start(ticket.outcome(), name="outcome")
+        over.add_done_callback(lambda _: self._more.set())
+        try:
+            while self._count(kind) < wanted and not over.done() and not self._lost:
+                self._more.clear()
+                await self._more.wait()
+        finally:
+            over.cancel()
+        self.must_be_heard()
+
+    def must_be_heard(self) -> None:
+        """Raise OSError if what came could not be shown."""
+        if self._lost:
+            raise self._lost
 
     def _count(self, kind: str) -> int:
         return sum(event.kind == kind for event in self.heard)
@@ -147,12 +173,12 @@ async def story() -> None:
         session = runtime.session("demo")
 
         screen.line("you", "Tell me about the sea.")
-        await session.send("Tell me about the sea.")
-        await ear.more(9)
+        sea = await session.send("Tell me about the sea.")
+        await ear.more(sea, 9)
 
         screen.line("you", "No, about the wind.")
-        await session.send("No, about the wind.")
-        await ear.more(12)
+        wind = await session.send("No, about the wind.")
+        await ear.more(wind, 12)
 
         stopping = session.stop()  # it has happened when this returns; the receipt comes later
         since = len(ear.heard)
@@ -165,10 +191,5 @@ async def story() -> None:
 
 
 def main() -> None:
-    """Tell it; with the agent that comes with lastword, if what that needs is installed."""
-    try:
-        from lastword.cli.rehearsed import story as with_an_agent  # noqa: PLC0415 - an extra
-    except ModuleNotFoundError:
-        asyncio.run(story())
-    else:
-        asyncio.run(with_an_agent())
+    """Tell it."""
+    asyncio.run(story())

@@ -9,8 +9,10 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib import metadata
 from typing import NoReturn, TextIO, TypeAlias
@@ -23,12 +25,16 @@ Command: TypeAlias = Callable[[Sequence[str]], int]
 _ABOUT = "An agent runtime in which stop means stop."
 _STORE = "sqlite:lastword.db"
 _INTERRUPTED = 130  # what a shell calls a command that was ended by Ctrl-C
+_BY_SIGNAL = 128  # and its number: what it calls one that another signal ended
+_MISUSED = 2  # as for arguments that mean nothing
 
 
 def _demo(words: Sequence[str]) -> int:
     _parser().parse_args(words)  # it has no options of its own
-    from lastword.cli import demo  # noqa: PLC0415 - only when asked for
-
+    try:
+        from lastword.cli import rehearsed as demo  # noqa: PLC0415 - needs an extra
+    except ModuleNotFoundError:
+        from lastword.cli import demo  # noqa: PLC0415 - shorter, and needs none
     demo.main()
     return 0
 
@@ -41,6 +47,14 @@ def _chat(words: Sequence[str]) -> int:
     )
     command.options(parser)
     return command.main(parser.parse_args(words))
+
+
+def _acp(words: Sequence[str]) -> int:
+    from lastword.cli import acp  # noqa: PLC0415 - only when asked for
+
+    parser = _Parser("lastword acp", "[--model MODEL] [--base-url URL] [--yes] …", acp.ABOUT)
+    acp.options(parser)
+    return acp.main(parser.parse_args(words))
 
 
 def _doctor(words: Sequence[str]) -> int:
@@ -82,6 +96,7 @@ def _records(what: str, words: Sequence[str]) -> int:
 
 _COMMANDS: dict[str, tuple[str, Command]] = {
     "chat": ("talk to an agent here, and stop it whenever you like", _chat),
+    "acp": ("be the agent of an editor that speaks the Agent Client Protocol", _acp),
     "demo": ("see an agent that will not stop be stopped (15 seconds, no keys)", _demo),
     "doctor": ("see how strictly processes are held here, and if a store is whole", _doctor),
     "sessions": ("list the sessions that a store holds", partial(_records, "sessions")),
@@ -110,6 +125,7 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Do what the arguments say; without any, say what can be done."""
+    _open_what_is_closed()
     words = list(sys.argv[1:] if arguments is None else arguments)
     at = next((at for at, word in enumerate(words) if not word.startswith("-")), len(words))
     parser = _parser()
@@ -133,13 +149,44 @@ def _parser() -> _Parser:
     return parser
 
 
+def _open_what_is_closed() -> None:
+    """Without this, the next file that is opened would be taken for an input or an output."""
+    names: dict[int, str] = {0: "stdin", 1: "stdout", 2: "stderr"}
+    closed = [number for number, name in names.items() if getattr(sys, name) is None]
+    for number in closed:
+        os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the lowest number
+        mode = "w" if number else "r"
+        setattr(sys, names[number], os.fdopen(number, mode, closefd=False))
+    if 1 in closed:
+        print(
+            "lastword: the output is closed; send it to /dev/null if nobody is to read it",
+            file=sys.stderr,
+        )
+        sys.exit(_MISUSED)
+
+
+@contextmanager
+def _ending_when_asked() -> Generator[None]:
+    """SIGTERM unwinds, so that what was begun is ended; who can do better sets it anew."""
+
+    def leave(number: int, _: object) -> None:
+        sys.exit(_BY_SIGNAL + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _run(command: Command, words: Sequence[str]) -> None:
     logging.getLogger("lastword").addHandler(logging.NullHandler())
     out: TextIO = sys.stdout
     if reconfigure := getattr(out, "reconfigure", None):
         reconfigure(errors="replace")  # a terminal may not know every character of a text
     try:
-        code = command(words)
+        with _ending_when_asked():
+            code = command(words)
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     except BrokenPipeError:  # whoever read the output has left; that is theirs to decide

@@ -46,9 +46,14 @@ class _Person:
         self._screen.line("you", text)
         self._ticket = await self._session.send(text)
 
+    async def hear(self, count: int, kind: str = "text") -> None:
+        """Wait for so many pieces of it."""
+        await self._ear.more(self._ticket, count, kind)
+
     async def hear_out(self) -> None:
         """Let it finish."""
         await self._ticket.outcome()
+        self._ear.must_be_heard()
 
     async def stop(self) -> None:
         """Stop it, and listen on for a while: whatever is still heard is shown, and counted."""
@@ -74,16 +79,16 @@ async def story() -> None:
             person = _Person(runtime.session("demo"), screen, ear)
 
             await person.say("Tell me a story.")
-            await ear.more(60)
+            await person.hear(60)
             await person.say(_STUBBORN)  # takes over
-            await ear.more(8, "progress")
+            await person.hear(8, "progress")
             await person.stop()
 
             await person.say("What happened?")
             await person.hear_out()
 
             await person.say("badly: swallow")
-            await ear.more(40)
+            await person.hear(40)
             await person.stop()
 
     ended = [process.pid for receipt in person.receipts for process in receipt.processes]
@@ -97,3 +102,8 @@ def _alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+def main() -> None:
+    """Tell it."""
+    asyncio.run(story())

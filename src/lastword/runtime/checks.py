@@ -28,6 +28,40 @@ def must_be_text(thing: object, what: str) -> None:
         raise TypeError(f"{what} must be a str, not {_kind(thing)}")
 
 
+def encodable(text: str) -> str:
+    """The text as every encoding takes it.
+
+    A byte that was no text, or half of a character, is in none: one such in a log would make
+    every later request to a model fail. Halves that meet are joined, what stands alone is U+FFFD.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+class Pieces:
+    """A text that comes in pieces, which may part a character: its first half waits for the other.
+
+    If nothing comes behind it, it was no character, and is left out.
+    """
+
+    __slots__ = ("_half",)
+
+    def __init__(self) -> None:
+        self._half = ""
+
+    def take(self, text: str) -> str:
+        """The next piece, as every encoding takes it."""
+        if text.isascii() and not self._half:  # this is what a token costs
+            return text
+        text, self._half = self._half + text, ""
+        if "\ud800" <= text[-1:] <= "\udbff":
+            text, self._half = text[:-1], text[-1]
+        return encodable(text)
+
+
 def must_be_callable(thing: object, what: str) -> None:
     """A `TypeError` if it cannot be called."""
     if not callable(thing):

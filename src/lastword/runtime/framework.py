@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeVar
 from lastword.core.model import RunId, SessionId
 from lastword.core.transcript import Native, Nature, Shown, Summary, Text, Thinking, Used
 from lastword.processes.isolated import prepared
-from lastword.runtime.checks import must_be_native, must_be_text
+from lastword.runtime.checks import encodable, must_be_native, must_be_text
 from lastword.runtime.executor import FencedExecutor
 from lastword.runtime.going import Going
 from lastword.runtime.history import History
@@ -77,7 +77,8 @@ class ForFrameworks:
         must_be_text(arguments, "what a model gave as arguments")
         must_be_native(native)
         intend = self._going.ledger.intend
-        return intend(body, (), {}, name, nature=nature, arguments=arguments, native=native)
+        name, said = encodable(name), encodable(arguments)
+        return intend(body, (), {}, name, nature=nature, arguments=said, native=native)
 
     @property
     def executor(self) -> Executor:
@@ -92,7 +93,7 @@ class ForFrameworks:
     async def summarise(self, text: str, *, upto: RunId) -> tuple[Shown, ...]:
         """Put this in place of all turns up to that run's, from now on; what is shown then."""
         self._hold.must_hold("this summary")
-        self._desk.journal.add(*self._hold.take_shown(), Summary(text, upto))
+        self._desk.journal.add(*self._hold.take_shown(), Summary(encodable(text), upto))
         self.history = await self._desk.history.shown()
         self._hold.must_hold("use of this summary")
         return self.history

@@ -14,6 +14,8 @@ from lastword.core.transcript import Native, Shown, Thinking
 from lastword.processes import Completed, Limits, Process, command
 from lastword.processes.command import OUTPUT_LIMIT, Stdin
 from lastword.runtime.checks import (
+    Pieces,
+    encodable,
     must_be_callable,
     must_be_native,
     must_be_one_of,
@@ -60,6 +62,8 @@ class Run(ForFrameworks):
         self._host = host
         self._told = 0
         self._typing = 0
+        self._speech = Pieces()
+        self._thoughts = Pieces()
         self._sink = going.sink
 
     def __repr__(self) -> str:
@@ -93,7 +97,8 @@ class Run(ForFrameworks):
     def emit(self, text: str) -> Coroutine[Any, Any, None]:
         """Say something to the person."""
         must_be_text(text, "what a run says")
-        return self._tell("text", text)  # not awaited here: a token costs one coroutine, not two
+        # not awaited here: a token costs one coroutine, not two
+        return self._tell("text", self._speech.take(text))
 
     def think(self, text: str, *, native: Native | None = None) -> Coroutine[Any, Any, None]:
         """Say what the model thought: beside the answer, and kept for the model.
@@ -102,7 +107,7 @@ class Run(ForFrameworks):
         """
         must_be_text(text, "what a run thinks")
         must_be_native(native)
-        return self._think(text, native)
+        return self._think(self._thoughts.take(text), native)
 
     async def _think(self, text: str, native: Native | None) -> None:
         if self._hold.current:
@@ -113,7 +118,7 @@ class Run(ForFrameworks):
     def progress(self, text: str) -> Coroutine[Any, Any, None]:
         """Say what is being done, beside the answer."""
         must_be_text(text, "what a run says")
-        return self._tell("progress", text)
+        return self._tell("progress", encodable(text))
 
     @asynccontextmanager
     async def typing(self, every: float = 4.0) -> AsyncGenerator[None]:
@@ -339,7 +344,7 @@ class Run(ForFrameworks):
         must_be_text(text, "a child's message")
         if engine is not None:
             must_be_callable(engine, "a child's engine")
-        return await self._host.start_child(self._going, text, engine=engine, keep=keep)
+        return await self._host.start_child(self._going, encodable(text), engine=engine, keep=keep)
 
     def task(self, work: Coroutine[Any, Any, R], *, name: str = "") -> asyncio.Task[R]:
         """Start a helper that is cancelled with this run, or when it ends."""

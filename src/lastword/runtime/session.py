@@ -27,6 +27,7 @@ from lastword.errors import StoreError, Undurable
 from lastword.runtime import intake
 from lastword.runtime.checks import (
     attachments_of,
+    encodable,
     must_be_count,
     must_be_one_of,
     must_be_text,
@@ -86,6 +87,14 @@ class Session:
         """What runs here declared `keep` when they started it, and has not ended."""
         return tuple(self._driver.kept)
 
+    async def loaded(self) -> None:
+        """Return when what the store knows of it is known here.
+
+        From then on a message is accepted in the very step in which it is sent.
+        """
+        self._conversation.must_be_open()
+        await self._conversation.loaded()
+
     async def send(
         self,
         text: str,
@@ -119,7 +128,7 @@ class Session:
         self._conversation.must_be_open()
         ticket, stored = intake.accept(
             self._driver,
-            text,
+            encodable(text),
             id=name,
             by=by,
             origin=origin,
@@ -192,7 +201,7 @@ class Session:
     async def edit(self, message: str, text: str, *, by: str | None = None) -> None:
         """Change a message that waits. Raises `NotWaiting` if its turn has come."""
         must_be_text(text, "a message's text")
-        await self._ask(EditAsked(MessageId(message), text, by))
+        await self._ask(EditAsked(MessageId(message), encodable(text), by))
 
     async def remove(self, message: str, *, by: str | None = None) -> None:
         """Take a message that waits out of the queue. Raises `NotWaiting` if its turn has come."""
@@ -218,6 +227,11 @@ class Session:
             raise StoreError(f"{done}; it will be tried again: {error}") from error
 
     # what happened
+
+    @property
+    def last_event(self) -> int:
+        """The number of the last thing that happened here."""
+        return self._driver.feed.last
 
     def events(self, after: int | None = None) -> AsyncIterator[FeedEvent]:
         """What happens here, numbered: everything after a number, or, with None, from now on.

@@ -1,14 +1,15 @@
 """One page of the web, as text; on the event loop, so that a stop ends it at once.
 
 A name is resolved once, its addresses are checked, and the connection is made to the address that
-was checked: no answer of a name server can lead it into the house. A redirect to another host is
-not followed but told, because whoever allowed this address has not allowed that one. No proxy, no
+was checked: no answer of a name server can lead it into the house. A redirect to another host or
+port is not followed but told: whoever allowed this address has not allowed that one. No proxy, no
 cookies, no credentials, nothing is sent but the question.
 """
 
 from __future__ import annotations
 
 import asyncio
+import codecs
 import ipaddress
 import ssl
 from asyncio import StreamReader, StreamWriter
@@ -24,7 +25,22 @@ _MOST_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)
 _TEXT = ("text/", "application/json", "application/xml", "application/javascript")
 _ALSO_TEXT = ("+json", "+xml", "application/x-ndjson", "application/yaml", "application/toml")
+_CHARSETS = frozenset(  # that are read in one go; some of Python's take as long as they please
+    ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "ascii", "koi8-r", "koi8-u", "gb18030"]
+    + ["gbk", "gb2312", "big5", "big5hkscs", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949"]
+    + [f"iso8859-{part}" for part in range(1, 17) if part != 12]
+    + [f"cp{page}" for page in (437, 850, 852, 866, 874, *range(1250, 1259))]
+    + ["iso2022_jp", "tis-620", "mac-roman", "mac-cyrillic"]
+)
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_ISATAP = (0x5EFE, 0x0200_5EFE)  # the middle of an address that stands for one of version 4
+_NOT_PUBLIC = tuple(  # although one or another release of Python, or a registry, has it otherwise
+    ipaddress.ip_network(network)
+    for network in (
+        *("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32"),  # the last is a cloud's inside
+        *("64:ff9b:1::/48", "3fff::/20", "5f00::/16"),
+    )
+)
 
 
 async def by_the_system(host: str, port: int) -> list[str]:
@@ -47,7 +63,11 @@ class _Answer:
     @property
     def charset(self) -> str:
         _, _, said = self.headers.get("content-type", "").lower().partition("charset=")
-        return said.split(";")[0].strip("\"' ") or "utf-8"
+        try:
+            charset = codecs.lookup(said.split(";")[0].strip("\"' ")).name
+        except (LookupError, ValueError):
+            return "utf-8"
+        return charset if charset in _CHARSETS else "utf-8"
 
 
 class Fetch:
@@ -86,8 +106,9 @@ class Fetch:
             there = _checked(urljoin(here.geturl(), to))
             if here.scheme == "https" and there.scheme == "http":
                 raise PermissionError(f"{url} redirects from https to {there.geturl()}: refused")
-            if there.hostname != here.hostname:
-                return f"[{url} redirects to another host: {there.geturl()}. It was not followed]"
+            if not _at_home(here, there):
+                to = there.geturl()
+                return f"[{url} redirects to another host or port: {to}. It was not followed]"
             here = there
         raise ConnectionError(f"{url} redirects more than {_MOST_REDIRECTS} times")
 
@@ -96,10 +117,7 @@ class Fetch:
             return f"[{url} answered {answer.status}, compressed although asked not to]"
         if not answer.kind.startswith(_TEXT) and not answer.kind.endswith(_ALSO_TEXT):
             return f"[{url} answered {answer.status} with {answer.kind}, which is no text]"
-        try:
-            text = answer.body.decode(answer.charset, errors="replace")
-        except LookupError:
-            text = answer.body.decode(errors="replace")
+        text = answer.body.decode(answer.charset, errors="replace")
         notes = [] if answer.status == 200 else [f"[{url} answered {answer.status}]"]
         end = [f"[cut after {self._limit:,} bytes]"] if answer.cut else []
         return "\n".join([*notes, text, *end])
@@ -145,13 +163,24 @@ def is_public(address: str) -> bool:
         return False
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo and ip.teredo[1])
-        if ip in _NAT64:
-            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
-        if inner:
-            return is_public(str(inner))
+        last = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner or ip in _NAT64:
+            return is_public(str(inner or last))
+        if (int(ip) >> 32 & 0xFFFFFFFF) in _ISATAP and not is_public(str(last)):
+            return False
         if int(ip) >> 32 == 0 or ip.is_site_local:
             return False
+    if any(ip in network for network in _NOT_PUBLIC):
+        return False
     return ip.is_global and not ip.is_multicast and not ip.is_reserved
+
+
+def _at_home(here: SplitResult, there: SplitResult) -> bool:
+    """Whether it is the same origin; or the same host, and http becomes https as usual."""
+    if here.hostname != there.hostname:
+        return False
+    usual = (here.scheme, there.scheme) == ("http", "https") and not (here.port or there.port)
+    return usual or (here.scheme, here.port) == (there.scheme, there.port)
 
 
 def _checked(url: str) -> SplitResult:

@@ -16,6 +16,7 @@ from itertools import islice
 from secrets import token_hex
 from typing import BinaryIO
 
+from lastword.agent.tools.glob import glob as matching
 from lastword.agent.tools.roots import Found, Place, Roots, must_be_ordinary, walk
 
 _MOST_SHOWN = 100_000  # bytes of a file, a list or a search that are given at once
@@ -35,6 +36,11 @@ def always() -> bool:
     return True
 
 
+def all_of(path: str) -> bool:  # noqa: ARG001 - whichever it is
+    """Every file may be shown."""
+    return True
+
+
 class Files:
     """An agent's files. Relative paths are from the first root; absolute ones must be in one.
 
@@ -47,8 +53,7 @@ class Files:
 
     def name(self, path: str) -> str:
         """The one name that a file has here, however its path was written; for rules."""
-        with self.roots.at(path) as place:
-            return place.shown
+        return self.roots.name(path)
 
     def read_file(self, path: str, offset: int = 1, limit: int = 2000) -> str:
         """Read a text file, from line `offset` (the first is 1), at most `limit` lines."""
@@ -63,7 +68,7 @@ class Files:
     def write_file(self, path: str, text: str, *, may_go_on: Callable[[], bool] = always) -> str:
         """Write a text file, in place of what was there; missing directories are made."""
         data = text.encode(errors="replace")
-        with self.roots.at(path, make=True) as place:
+        with self.roots.at(path, make=may_go_on) as place:
             before = place.status()
             _replace(place, data, before, may_go_on)
         did = "wrote" if before is None else "replaced"
@@ -93,27 +98,40 @@ class Files:
                     f"old occurs {max(count, 2)} times in {place.shown}; give more of what is "
                     "around it, or all=true. Nothing was changed"
                 )
+            size = len(data) + count * (len(instead) - len(wanted))
+            if size > _MOST_EDITED:
+                raise ValueError(
+                    f"{place.shown} would have {size:,} bytes, and {_MOST_EDITED:,} is the most "
+                    "that an edit may leave; nothing was changed"
+                )
             _replace(place, data.replace(wanted, instead), before, may_go_on)
         return f"edited {place.shown}: {count} {'place' if count == 1 else 'places'}"
 
     def list_files(
-        self, path: str = ".", pattern: str = "*", *, may_go_on: Callable[[], bool] = always
+        self,
+        path: str = ".",
+        pattern: str = "*",
+        *,
+        may_go_on: Callable[[], bool] = always,
+        may_show: Callable[[str], bool] = all_of,
     ) -> str:
         """List a directory by a glob: "*" what is in it, "**" all below, "**/*.py" files by name.
 
         Directories end with a slash, links with an @.
         """
-        glob = _glob(pattern)
+        matches, shown = matching(pattern), _Shown(may_show)
         depth = 60 if "**" in pattern else pattern.count("/") + 1
         with (
             self.roots.at(path) as place,
             place.directory() as folder,
             closing(walk(folder, place.shown, SKIPPED, depth)) as found,
         ):
-            names = (_marked(one) for one in _looked_at(found, may_go_on) if glob(one.path))
+            some = (one for one in _looked_at(found, may_go_on) if matches(one.path))
+            names = (_marked(one) for one in some if shown(one.place))
             lines = list(islice(names, _MOST_LISTED + 1))
         skipped = sorted(line for line in lines if line.rstrip("/").rpartition("/")[2] in SKIPPED)
         notes = [f"not looked into: {', '.join(skipped)}"] if skipped and depth > 1 else []
+        notes += shown.notes()
         if len(lines) > _MOST_LISTED:
             notes.append(f"only the first {_MOST_LISTED:,} are listed; give a narrower pattern")
         return _given(lines[:_MOST_LISTED], notes, nothing=f"nothing matches {pattern}")
@@ -125,6 +143,7 @@ class Files:
         glob: str = "**",
         *,
         may_go_on: Callable[[], bool] = always,
+        may_show: Callable[[str], bool] = all_of,
     ) -> str:
         """Search for a regular expression, line by line, in the files that match the glob.
 
@@ -135,7 +154,8 @@ class Files:
             search = re.compile(pattern.encode()).search
         except re.error as error:
             raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
-        hunt = _Hunt(search, _glob(glob if "/" in glob or "**" in glob else f"**/{glob}"))
+        matches = matching(glob if "/" in glob or "**" in glob else f"**/{glob}")
+        hunt = _Hunt(search, matches, _Shown(may_show))
         with self.roots.at(path) as place:
             if (status := place.status()) is not None and stat.S_ISREG(status.st_mode):
                 hunt.look_into(place)
@@ -148,13 +168,35 @@ class Files:
         return _given(hunt.lines[:_MOST_FOUND], hunt.notes(), nothing=f"{pattern!r} is nowhere")
 
 
+class _Shown:
+    """Which files may be shown, and how many were not."""
+
+    def __init__(self, may_show: Callable[[str], bool]) -> None:
+        self._may_show = may_show
+        self._left_out = 0
+
+    def __call__(self, place: Place) -> bool:
+        may_show = self._may_show(place.shown)
+        self._left_out += not may_show
+        return may_show
+
+    def notes(self) -> list[str]:
+        return [f"{self._left_out:,} left out by a rule"] if self._left_out else []
+
+
 class _Hunt:
     """A search, and what it came to."""
 
-    def __init__(self, search: Callable[[bytes], object], matches: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        search: Callable[[bytes], object],
+        matches: Callable[[str], object],
+        shown: _Shown,
+    ) -> None:
         self.lines: list[str] = []
         self._search = search
         self._matches = matches
+        self._shown = shown
         self._files = 0
         self._left_out = 0  # files: binary, too long, not ours to read
 
@@ -167,6 +209,8 @@ class _Hunt:
                 return
 
     def look_into(self, place: Place) -> None:
+        if not self._shown(place):
+            return
         self._files += 1
         try:
             with place.file() as file:
@@ -184,7 +228,7 @@ class _Hunt:
                 return
 
     def notes(self) -> list[str]:
-        notes = [f"{self._files:,} files searched"]
+        notes = [f"{self._files:,} files searched", *self._shown.notes()]
         if self._left_out:
             notes.append(f"{self._left_out:,} left out: binary, too long, or not readable")
         if len(self.lines) > _MOST_FOUND:
@@ -222,15 +266,6 @@ def _given(lines: list[str], notes: list[str], *, nothing: str) -> str:
         notes = [*notes, f"{len(lines) - given:,} lines left out: too long"]
     body = lines[:given] or [f"[{nothing}]"]
     return "\n".join(body + [f"[{note}]" for note in notes])
-
-
-def _glob(pattern: str) -> Callable[[str], object]:
-    """A pattern for paths, in which * stays within a directory and ** does not."""
-    text = ""
-    for part in re.findall(r"\*\*/|\*\*|\*|\?|.", pattern, re.DOTALL):
-        known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-        text += known.get(part) or re.escape(part)
-    return re.compile(text, re.DOTALL).fullmatch
 
 
 def _is_binary(file: BinaryIO) -> bool:

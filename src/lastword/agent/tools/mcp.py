@@ -35,7 +35,9 @@ from pydantic_ai.toolsets.abstract import ToolsetTool
 from pydantic_core import SchemaValidator, core_schema
 
 from lastword.agent.tools.mcp_link import Down, Link
-from lastword.agent.tools.mcp_wire import Connect, by_pipes, by_posts
+from lastword.agent.tools.mcp_posts import by_posts
+from lastword.agent.tools.mcp_wire import Connect, by_pipes
+from lastword.agent.tools.names import LONGEST_NAME, Names
 from lastword.runtime.run import Run
 
 log = logging.getLogger("lastword")
@@ -45,8 +47,15 @@ for _theirs in ("client", "mcp"):  # what they log would be printed into the con
 _PATIENCE = 30.0  # seconds for a server to start: it may have to be fetched first
 _TIMEOUT = 600.0  # seconds for a call
 _GRACE = 1.0  # seconds for a server to end
-_LONGEST_NAME = 64  # of a tool, for the strictest of providers
 _LONGEST_TEXT = 50_000  # characters of a result
+_LARGEST_PICTURE = 5_000_000  # characters, as it is sent
+_MOST_PICTURES = 10  # of a result
+_PICTURES = {  # that every provider's client takes, and how each begins
+    "image/png": b"\x89PNG\r\n\x1a\n",
+    "image/jpeg": b"\xff\xd8\xff",
+    "image/gif": b"GIF8",
+    "image/webp": b"RIFF",
+}
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 
@@ -97,6 +106,9 @@ class McpServer(AbstractToolset[Run]):
             )
         self.name = name
         self.known: dict[str, Tool] | None = None  # by the names that a model is told
+        self.failed = False  # when it was last tried; it is not waited for again unasked
+        self._names = Names()
+        self.again = self._names.of(None, f"{name}_server")  # offered while no tools are known
         self._connect = connect
         self._patience = patience
         self._timeout = timeout
@@ -110,6 +122,22 @@ class McpServer(AbstractToolset[Run]):
         log.info("mcp server starting server=%s run=%s", self.name, run.id)
         patience, timeout = self._patience, self._timeout
         return Link(run, self.name, self._connect, patience=patience, timeout=timeout)
+
+    def learn(self, tools: Sequence[Tool]) -> None:
+        """These are its tools. Their names do not depend on the order in which they are listed."""
+        by_name = {tool.name: tool for tool in reversed(tools)}  # of one name there is but one
+        names = {own: self._named(own) for own in sorted(by_name, key=self._needs_another)}
+        self.known = {names[tool.name]: by_name[tool.name] for tool in tools}
+        self.failed = False
+
+    def _needs_another(self, own: str) -> tuple[bool, str]:
+        return self._wanted(own) != f"{self.name}_{own}", own
+
+    def _wanted(self, own: str) -> str:
+        return re.sub(r"[^A-Za-z0-9_-]", "_", f"{self.name}_{own}")[:LONGEST_NAME]
+
+    def _named(self, own: str) -> str:
+        return self._names.of(own, self._wanted(own))
 
     async def for_run(self, ctx: RunContext[Run]) -> AbstractToolset[Run]:
         """Its tools, for one run."""
@@ -131,21 +159,21 @@ class _InRun(AbstractToolset[Run]):
         self._server = server
         self._run = run
         self._link: Link | None = None
-        self._again = f"{server.name}_server"  # what is offered in place of tools nobody knows
 
     @property
     def id(self) -> str:
         return self._server.id
 
     async def get_tools(self, ctx: RunContext[Run]) -> dict[str, ToolsetTool[Run]]:
-        if self._server.known is None and self._link is None:
+        if self._server.known is None and self._link is None and not self._server.failed:
             try:
                 await self._linked()
             except Down as error:
+                self._server.failed = True
                 log.warning("mcp server failed server=%s run=%s", self.id, self._run.id)
                 await self._run.progress(f"{error}.")
         if self._server.known is None:
-            offered = [_to_try_again(self._again, self.id)]
+            offered = [_to_try_again(self._server.again, self.id)]
         else:
             offered = [_definition(name, tool) for name, tool in self._server.known.items()]
         return {
@@ -180,21 +208,8 @@ class _InRun(AbstractToolset[Run]):
             self._link = self._server.link(self._run)
         link = self._link
         await link.ready()
-        self._server.known = _named(self.id, link.tools)
+        self._server.learn(link.tools)
         return link
-
-
-def _named(prefix: str, tools: Sequence[Tool]) -> dict[str, Tool]:
-    """Tools by names that every provider takes, and of which there is each but one."""
-    named: dict[str, Tool] = {}
-    for tool in tools:
-        name = re.sub(r"[^A-Za-z0-9_-]", "_", f"{prefix}_{tool.name}")[:_LONGEST_NAME]
-        number = 1
-        while name in named:
-            number += 1
-            name = f"{name[: _LONGEST_NAME - 4]}_{number}"
-        named[name] = tool
-    return named
 
 
 def _definition(name: str, tool: Tool) -> ToolDefinition:
@@ -202,7 +217,17 @@ def _definition(name: str, tool: Tool) -> ToolDefinition:
         name=name,
         description=tool.description or tool.title,
         parameters_json_schema=tool.input_schema,
+        metadata=_nature(tool),
     )
+
+
+def _nature(tool: Tool) -> dict[str, Any]:
+    """What a server says of calling it again, as the engine takes it."""
+    if (hints := tool.annotations) is None:
+        return {}
+    if hints.read_only_hint:
+        return {"nature": "read_only"}
+    return {"nature": "idempotent"} if hints.idempotent_hint else {}
 
 
 def _to_try_again(name: str, server: str) -> ToolDefinition:
@@ -218,10 +243,14 @@ def _to_try_again(name: str, server: str) -> ToolDefinition:
 
 
 def _given(name: str, result: CallToolResult) -> str | ToolReturn[str]:
-    """The text for the transcript; pictures and sounds beside it, for this run's model alone."""
+    """The text for the transcript; pictures beside it, for this run's model alone."""
     attached = [one for block in result.content if (one := _attached(block))]
     text = _text_of(result) or "[nothing]"
-    return ToolReturn(text, content=[f"[from {name}]", *attached]) if attached else text
+    if not attached:
+        return text
+    if len(attached) > _MOST_PICTURES:
+        text += f"\n[only the first {_MOST_PICTURES} pictures are shown]"
+    return ToolReturn(text, content=[f"[from {name}]", *attached[:_MOST_PICTURES]])
 
 
 def _text_of(result: CallToolResult) -> str:
@@ -241,7 +270,7 @@ def _text(block: ContentBlock) -> str:
         case TextContent(text=text):
             return text
         case ImageContent(mime_type=kind) | AudioContent(mime_type=kind):
-            return f"[{kind}]"
+            return f"[{kind}]" if _attached(block) else f"[{kind}, which cannot be shown]"
         case EmbeddedResource(resource=BlobResourceContents(uri=uri, mime_type=kind)):
             return f"[{uri}: {kind or 'data'}]"
         case EmbeddedResource(resource=resource):
@@ -251,14 +280,18 @@ def _text(block: ContentBlock) -> str:
 
 
 def _attached(block: ContentBlock) -> BinaryContent | None:
+    """A picture, if it is one that every provider takes: one that it refuses fails the run."""
     match block:
-        case ImageContent(data=data, mime_type=kind) | AudioContent(data=data, mime_type=kind):
+        case ImageContent(data=data, mime_type=kind):
             pass
         case EmbeddedResource(resource=BlobResourceContents(blob=data, mime_type=str(kind))):
             pass
         case _:
             return None
-    try:
-        return BinaryContent(base64.b64decode(data, validate=True), media_type=kind)
-    except (binascii.Error, ValueError):
+    if kind not in _PICTURES or len(data) > _LARGEST_PICTURE:
         return None  # the text says that there was one
+    try:
+        picture = base64.b64decode(data, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return BinaryContent(picture, media_type=kind) if picture.startswith(_PICTURES[kind]) else None

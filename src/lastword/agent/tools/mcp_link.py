@@ -7,13 +7,14 @@ never the run's failure.
 from __future__ import annotations
 
 import asyncio
+import logging
 from importlib.metadata import version
 from typing import Any, cast
 
 from mcp import ClientSession, MCPError
 from mcp_types import (
     CONNECTION_CLOSED,
-    REQUEST_TIMEOUT,
+    PARSE_ERROR,
     CallToolResult,
     Implementation,
     PaginatedRequestParams,
@@ -26,6 +27,8 @@ from lastword.errors import ProcessError, Superseded
 from lastword.runtime.run import Run
 from lastword.runtime.tasks import described, ended
 
+log = logging.getLogger("lastword")
+_MOST_TOOLS = 500  # of a server, and pages of its list
 _EPITAPH = 2.0  # seconds in which it becomes known why a connection has broken
 
 
@@ -63,9 +66,13 @@ class Link:
         if self._session is None:
             raise Down(self.down or f"the MCP server {self._name} is not connected")
         try:
-            return await self._session.call_tool(
-                tool, arguments, read_timeout_seconds=self._timeout
-            )
+            async with asyncio.timeout(self._timeout):  # also to a server that reads nothing
+                return await self._session.call_tool(tool, arguments)
+        except TimeoutError as error:
+            raise Down(
+                f"{tool} took longer than {self._timeout:g} seconds; the MCP server {self._name} "
+                "was told to leave it, and may have executed it"
+            ) from error
         except MCPError as error:
             raise Down(await self._why(tool, error)) from error
         except (ValidationError, RuntimeError) as error:
@@ -73,16 +80,14 @@ class Link:
             raise Down(f"{why:.1000}; {tool} may have been executed") from error
 
     async def _why(self, tool: str, error: MCPError) -> str:
-        if error.code == REQUEST_TIMEOUT:
-            return (
-                f"{tool} took longer than {self._timeout:g} seconds; the MCP server {self._name} "
-                "was told to leave it, and may have executed it"
-            )
         if error.code == CONNECTION_CLOSED:
             lasting = self._session is not None and not (self._wire and self._wire.over.is_set())
             await ended((self._keeper,), 0 if lasting else _EPITAPH)
             why = self.down or f"the MCP server {self._name} did not answer: {error.message}"
             return f"{why}; {tool} may have been executed"
+        if error.code == PARSE_ERROR:
+            why = f"the MCP server {self._name} gave an answer that is none: {error.message}"
+            return f"{why:.1000}; {tool} may have been executed"
         return f"the MCP server {self._name} refused: {error.message:.1000}"
 
     async def _keep(self) -> None:
@@ -122,7 +127,7 @@ class Link:
             async with ClientSession(wire, wire, client_info=us) as session:
                 try:
                     await session.initialize()
-                    self.tools = await _all_tools(session)
+                    self.tools = await self._listed(session)
                     self._session = session
                     self._ready.set_result(None)
                     limit.reschedule(None)
@@ -131,19 +136,22 @@ class Link:
                     await wire.goodbye()
                     raise
 
+    async def _listed(self, session: ClientSession) -> tuple[Tool, ...]:
+        """Its tools, as many as may be; a list can be without an end."""
+        page = await session.list_tools()
+        tools = list(page.tools)
+        for _ in range(_MOST_TOOLS):
+            if not page.next_cursor or len(tools) > _MOST_TOOLS:
+                break
+            page = await session.list_tools(params=PaginatedRequestParams(cursor=page.next_cursor))
+            tools += page.tools
+        if page.next_cursor or len(tools) > _MOST_TOOLS:
+            log.warning("mcp server lists too much server=%s tools=%d", self._name, _MOST_TOOLS)
+        return tuple(tools[:_MOST_TOOLS])
+
     def _fail(self, how: str) -> None:
         epitaph = self._peer.epitaph() if self._peer else ""
         self.down = f"the MCP server {self._name} {how}{f' ({epitaph})' if epitaph else ''}"
-
-
-async def _all_tools(session: ClientSession) -> tuple[Tool, ...]:
-    tools: list[Tool] = []
-    page = await session.list_tools()
-    tools += page.tools
-    while page.next_cursor:
-        page = await session.list_tools(params=PaginatedRequestParams(cursor=page.next_cursor))
-        tools += page.tools
-    return tuple(tools)
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -14,9 +14,7 @@ from types import TracebackType
 from typing import Protocol, Self, TypeAlias, cast
 
 import anyio
-import httpx2
 from mcp.client.stdio import get_default_environment
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     JSONRPCError,
@@ -34,12 +32,11 @@ from lastword.processes.process import Completed
 from lastword.runtime.run import Run
 
 _CANCELLED = "notifications/cancelled"
-_GOODBYE = 0.5  # seconds in which a server can be told that a call is off
+GOODBYE = 0.5  # seconds in which a server can be told that a call is off
 _LAST_WORDS = 0.5  # seconds in which one that has closed its output may end by itself
-_LONGEST = 16 << 20  # bytes of a message
+LONGEST = 16 << 20  # bytes of a message
 _CHATTER = 100  # lines in a row that are no messages; more are too many
 _STDERR = 1 << 16  # bytes
-_CONNECT = 30.0  # seconds
 
 
 class Peer(Protocol):
@@ -105,11 +102,9 @@ class Wire:
     async def goodbye(self) -> None:
         """Call off what is open. Bounded, and no more than an attempt."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(_GOODBYE):
-                for id_ in tuple(self._open):
-                    params = {"requestId": id_, "reason": "the person stopped it"}
-                    message = JSONRPCNotification(jsonrpc="2.0", method=_CANCELLED, params=params)
-                    await self._call_off(id_, SessionMessage(message))
+            async with asyncio.timeout(GOODBYE):
+                # at once: a server may be slow to take note of the first
+                await asyncio.gather(*(self._call_off(id_, _off(id_)) for id_ in self._open))
                 await self._peer.told()
 
     async def _call_off(self, id_: object, item: SessionMessage) -> None:
@@ -117,7 +112,7 @@ class Wire:
             return  # it was answered, or called off before
         del self._open[cast("RequestId", id_)]
         with suppress(TimeoutError, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            async with asyncio.timeout(_GOODBYE):
+            async with asyncio.timeout(GOODBYE):
                 await self._peer.call_off(item)
 
     # the rest of what a stream has to have
@@ -144,6 +139,11 @@ class Wire:
         exc_tb: TracebackType | None,
     ) -> None:
         await self.aclose()
+
+
+def _off(id_: RequestId) -> SessionMessage:
+    params = {"requestId": id_, "reason": "the person stopped it"}
+    return SessionMessage(JSONRPCNotification(jsonrpc="2.0", method=_CANCELLED, params=params))
 
 
 class Pipes:
@@ -173,7 +173,7 @@ class Pipes:
         looked = 0
         while (end := self._unread.find(b"\n", looked)) < 0:
             looked = len(self._unread)
-            if looked > _LONGEST:
+            if looked > LONGEST:
                 self._take_note(bytes(self._unread[:200]))
                 raise anyio.EndOfStream
             try:
@@ -210,8 +210,7 @@ class Pipes:
     def _write(self, item: SessionMessage) -> asyncio.Future[bool]:
         if self._process.stdin is None:
             raise anyio.ClosedResourceError
-        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-        return self._process.stdin.begin(f"{text}\n".encode())
+        return self._process.stdin.begin(written(item) + b"\n")
 
     def epitaph(self) -> str:
         """How it ended, what it wrote that is no message, and the last of its errors."""
@@ -221,6 +220,11 @@ class Pipes:
         parts += [f"it wrote, where only messages belong: {self._garbage}"] if self._garbage else []
         parts += [f"its errors end: {written[-500:]}"] if written else []
         return "; ".join(parts)
+
+
+def written(item: SessionMessage) -> bytes:
+    """A message as it is sent."""
+    return item.message.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 
 def by_pipes(
@@ -262,83 +266,3 @@ async def _end_of(process: Process) -> int | None:
             async with asyncio.timeout(_LAST_WORDS):
                 await process.wait()
     return process.code
-
-
-class Posts:
-    """A server somewhere, reached by the SDK's streamable HTTP."""
-
-    def __init__(self) -> None:
-        self.streams: tuple[Receiving, Sending] | None = None
-        self._untold = 0
-        self._all_told = asyncio.Event()
-        self._all_told.set()
-
-    async def receive(self) -> SessionMessage | Exception:
-        """The next message."""
-        if self.streams is None:
-            raise anyio.ClosedResourceError
-        return await self.streams[0].receive()
-
-    async def send(self, item: SessionMessage) -> None:
-        """Post a message."""
-        if self.streams is None:
-            raise anyio.ClosedResourceError
-        await self.streams[1].send(item)
-
-    async def call_off(self, item: SessionMessage) -> None:
-        """Post it, and remember that it is under way: the transport does not say."""
-        self._untold += 1
-        self._all_told.clear()
-        await self.send(item)
-
-    async def answered(self, response: httpx2.Response) -> None:
-        """For the HTTP client: there is an answer."""
-        if _CANCELLED.encode() in response.request.content:
-            self._untold -= 1
-            if self._untold <= 0:
-                self._all_told.set()
-
-    async def told(self) -> None:
-        """The server has taken note of every last word."""
-        await self._all_told.wait()
-
-    def epitaph(self) -> str:
-        """Nothing is known of it."""
-        return ""
-
-
-class Receiving(Protocol):
-    """What the transport gives to read."""
-
-    async def receive(self) -> SessionMessage | Exception: ...
-
-
-class Sending(Protocol):
-    """What the transport gives to write."""
-
-    async def send(self, item: SessionMessage, /) -> None: ...
-
-
-def by_posts(url: str, headers: Mapping[str, str] | None) -> Connect:
-    """Reach the server over HTTP. To say goodbye to it takes no longer than is good."""
-
-    @asynccontextmanager
-    async def connect(_: Run) -> AsyncGenerator[Posts]:
-        posts = Posts()
-        client = httpx2.AsyncClient(
-            headers=dict(headers or {}),
-            timeout=httpx2.Timeout(_CONNECT, read=None),
-            event_hooks={"response": [posts.answered]},
-        )
-        async with (
-            asyncio.timeout(None) as closing,
-            client,
-            streamable_http_client(url, http_client=client) as posts.streams,
-        ):
-            try:
-                yield posts
-            finally:
-                if not closing.expired():
-                    closing.reschedule(asyncio.get_running_loop().time() + _GOODBYE)
-
-    return connect

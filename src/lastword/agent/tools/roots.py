@@ -11,7 +11,7 @@ import errno
 import os
 import stat
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
+_NOWHERE = -1  # a directory that is only named, because it is missing
 _MOST_LINKS = 40
 _DEEPEST = 60
 
@@ -104,24 +105,34 @@ class Roots:
         return None
 
     @contextmanager
-    def at(self, path: str, *, make: bool = False) -> Generator[Place]:
-        """Where a path leads; with `make`, directories on the way that are missing are made."""
+    def at(
+        self, path: str, *, make: Callable[[], bool] | None = None, by_text: bool = False
+    ) -> Generator[Place]:
+        """Where a path leads; directories on the way that are missing are made while `make()`."""
         if not path or "\0" in path:
             raise ValueError("a path must not be empty, and must not hold a NUL character")
-        walk = _Walk(self, path, make=make)
+        walk = _Walk(self, path, make=make, by_text=by_text)
         try:
             yield walk.to_the_end()
         finally:
             walk.close()
 
+    def name(self, path: str) -> str:
+        """What a path leads to, by its one name; from where nothing is, its text says it."""
+        with self.at(path, by_text=True) as place:
+            return place.shown
+
 
 class _Walk:
     """One path on its way: what was opened, and what is left of it."""
 
-    def __init__(self, roots: Roots, path: str, *, make: bool) -> None:
+    def __init__(
+        self, roots: Roots, path: str, *, make: Callable[[], bool] | None, by_text: bool
+    ) -> None:
         self._roots = roots
         self._asked = path
         self._make = make
+        self._by_text = by_text
         self._links = 0
         self._root = ""
         self._folders: list[int] = []
@@ -142,7 +153,11 @@ class _Walk:
 
     def close(self) -> None:
         while self._folders:
-            os.close(self._folders.pop())
+            self._leave()
+
+    def _leave(self) -> None:
+        if (folder := self._folders.pop()) != _NOWHERE:
+            os.close(folder)
 
     def to_the_end(self) -> Place:
         while self._left:
@@ -167,7 +182,7 @@ class _Walk:
             self._last = ""
         elif self._names:
             self._names.pop()
-            os.close(self._folders.pop())
+            self._leave()
         else:
             raise self._outside()
 
@@ -175,17 +190,31 @@ class _Walk:
         if not self._last:
             return
         name, above = self._last, self._folders[-1]
+        if self._make and not self._make():
+            raise InterruptedError(f"stopped on the way to {self._asked}; no more was made")
         try:
             if self._make:
                 with suppress(FileExistsError):
                     os.mkdir(name, dir_fd=above)
-            self._folders.append(os.open(name, _FOLDER, dir_fd=above))
+            self._folders.append(self._opened(name, above))
         except OSError as error:
             raise _in_words(error, self._shown(name)) from error
         self._names.append(name)
         self._last = ""
 
+    def _opened(self, name: str, above: int) -> int:
+        if above == _NOWHERE:
+            return _NOWHERE
+        try:
+            return os.open(name, _FOLDER, dir_fd=above)
+        except FileNotFoundError:
+            if self._by_text:
+                return _NOWHERE
+            raise
+
     def _link(self, name: str) -> str | None:
+        if self._folders[-1] == _NOWHERE:
+            return None
         try:
             link = os.readlink(name, dir_fd=self._folders[-1])
         except OSError as error:

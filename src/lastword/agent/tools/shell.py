@@ -19,13 +19,20 @@ from lastword.runtime.run import Run
 _LONGEST = 3600.0  # seconds
 _NEWS = 1000  # bytes of what is new that the person is shown at once
 _PACE = 0.5
+_PROVIDERS = """ALIBABA ANTHROPIC AZURE_OPENAI CEREBRAS CO DASHSCOPE DEEPSEEK FIREWORKS GEMINI
+GOOGLE GROQ MISTRAL MOONSHOTAI NEBIUS OLLAMA OPENAI OPENROUTER OVHCLOUD PYDANTIC_AI_GATEWAY
+SAMBANOVA TOGETHER VERCEL_AI_GATEWAY XAI ZAI"""  # whose models can be asked
+_KEYS = frozenset(f"{provider}_API_KEY" for provider in _PROVIDERS.split())
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|[\x00-\x08\x0e-\x1a]"
 )
 
 
 class Shell:
-    """Runs command lines for an agent, in one directory."""
+    """Runs command lines for an agent, in one directory.
+
+    Without an `env` of their own they have ours, but not the keys with which models are asked.
+    """
 
     def __init__(
         self,
@@ -61,7 +68,7 @@ class Shell:
         process = await run.spawn(
             shell=command,
             cwd=self._cwd,
-            env=self._env,
+            env=_without_keys(os.environ) if self._env is None else self._env,
             pty=pty,
             on_stop="keep" if background else "end",
             grace=self._grace,
@@ -79,6 +86,10 @@ class Shell:
         finally:
             live.cancel()
         return _for_a_model(done, timeout)
+
+
+def _without_keys(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name not in _KEYS}
 
 
 async def _show(run: Run, process: Process) -> None:

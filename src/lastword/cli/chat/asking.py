@@ -1,9 +1,9 @@
-"""What a person is asked to allow, and how the keys they press become an answer.
+"""What a person is asked to allow, and how a line they type becomes an answer.
 
-A question can be answered once it has been on the screen for a moment: keys that were under way
-when it came up were meant for something else. An answer names the question and the generation it
-was seen at, and what is open is looked up again as the key is pressed, so that a key which comes
-after a stop answers nothing.
+A question can be answered once it has been on the screen for a moment: a line that was under way
+when it came up was meant for something else. An answer names the question and the generation it
+was seen at, and what is open is looked up again as the line comes, so that one which comes after
+a stop answers nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ANSWERS: dict[str, Answered] = {
     "no": "no",
     "always": "always",
 }
-_MOMENT = 0.3  # seconds on the screen before a key is taken for an answer
+_MOMENT = 0.3  # seconds on the screen before a line is taken for an answer
 
 
 class Question(Protocol):
@@ -66,7 +66,6 @@ class Asking:
         self._settled = False  # it has been on the screen for a moment
         self._timer: asyncio.TimerHandle | None = None
         self._answered = ""  # the question that was, and may not be put away yet
-        self._rest = ""  # of a word whose first letter was the answer
         self._unwatch = questions.watch(self.look) if questions else None
 
     @property
@@ -89,7 +88,7 @@ class Asking:
 
     @property
     def ready(self) -> bool:
-        """Whether a key is an answer now."""
+        """Whether a line can be an answer now."""
         question = self.question
         if question is None or self._seen is None or question.id != self._seen.id:
             return False
@@ -124,17 +123,11 @@ class Asking:
         except LastwordError:  # it was withdrawn or answered: this does nothing
             return None
         self._answered = question.id
-        self._rest = answered.removeprefix(words.strip().casefold())
         return answered
 
     def means(self, words: str) -> bool:
         """Whether a line is an answer."""
         return words.casefold() in _ANSWERS
-
-    def is_rest(self, words: str) -> bool:
-        """Whether a line is what was left of typing "yes" when the "y" was the answer."""
-        rest, self._rest = self._rest, ""
-        return bool(rest) and words.strip().casefold() == rest
 
     def close(self) -> None:
         """Look no longer."""

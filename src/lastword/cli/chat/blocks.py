@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 _LONGEST = 4000  # characters of a piece that is not finished
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})(.*)")
+_FENCE = re.compile(r"\s*(`{3,}(?!.*`)|~{3,})(.*)")  # with backticks behind it, it is a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ class Blocks:
         if opened := _FENCE.fullmatch(line):
             done = self._flush()
             self._fence, self._code_apart = opened[1], self._apart
-            return done
+            more = len(opened[2].split()) > 1  # than the language's name
+            return [*done, *(self._take_code(opened[2].strip()) if more else ())]
         if not line.strip():
             return self._flush()
         self._lines.append(line)

@@ -22,7 +22,8 @@ Ctrl-C twice    leave, if nothing is going; so do Ctrl-D and /quit
                 takeover, queue, collect, steer, refuse or rollback
 /queue          what waits; /queue remove N, /queue edit N TEXT,
                 /queue move N M, and /queue resume after a restart
-/undo TEXT      say this instead, and leave the answer out of the conversation
+/undo TEXT      while an answer is being made: say this instead, and leave
+                the answer out of the conversation
 /receipt        all that the last stop ended
 /sessions       the sessions there are; /session ID goes to one, or begins it
 /processes      what was declared to outlive its answer; /processes end PID
@@ -42,7 +43,7 @@ class Talk(Protocol):
     def say(self, text: str) -> None: ...
     def stop(self) -> None: ...
     def leave(self) -> None: ...
-    def go_to(self, session: str) -> None: ...
+    async def go_to(self, session: str) -> None: ...
     async def send(self, text: str, mode: Policy) -> None: ...
 
 
@@ -141,7 +142,10 @@ def _waiting(talk: Talk, word: str) -> Message:
 
 async def _undo(talk: Talk, text: str) -> None:
     if talk.session.active is None:
-        talk.say("Nothing is going, so there is nothing to undo.")
+        talk.say(
+            "Nothing is going. /undo replaces an answer while it is being made; "
+            "one that is complete stays in the conversation."
+        )
     elif text:
         await talk.send(text, "rollback")
     else:
@@ -168,7 +172,7 @@ async def _sessions(talk: Talk, _: str) -> None:
 async def _session(talk: Talk, name: str) -> None:
     if not name:
         raise ValueError("/session takes the name of one; /sessions lists them")
-    talk.go_to(name)
+    await talk.go_to(name)
 
 
 async def _processes(talk: Talk, words: str) -> None:

@@ -3,6 +3,9 @@
 Esc is a stop as soon as it is seen while something is going, whatever follows it: over a slow line
 an Esc and the words typed after it arrive together and look like one Alt-key, and a stop must not
 be lost to that. When nothing is going, Alt-keys edit the line as they do elsewhere.
+
+A letter is only ever a letter, also at a question: the first of a new sentence must not be taken
+for an answer.
 """
 
 from __future__ import annotations
@@ -20,12 +23,9 @@ class Person(Protocol):
 
     @property
     def busy(self) -> bool: ...
-    @property
-    def asked(self) -> bool: ...
     def stop(self) -> None: ...
     def leave(self) -> None: ...
     def interrupt(self) -> None: ...
-    def answer(self, word: str) -> None: ...
     def take_line(self, text: str) -> None: ...
 
 
@@ -57,8 +57,6 @@ def _ending(keys: KeyBindings, person: Person, buffer: Callable[[], Buffer]) -> 
 
 
 def _speaking(keys: KeyBindings, person: Person, buffer: Callable[[], Buffer]) -> None:
-    answering = Condition(lambda: person.asked and not buffer().text)
-
     def enter(_: KeyPressEvent) -> None:
         line = buffer()
         if line.document.text_before_cursor.endswith("\\"):
@@ -69,10 +67,5 @@ def _speaking(keys: KeyBindings, person: Person, buffer: Callable[[], Buffer]) -
         line.reset(append_to_history=bool(text.strip()))
         person.take_line(text)
 
-    def answer(event: KeyPressEvent) -> None:
-        person.answer(event.data)
-
     keys.add("enter")(enter)
     keys.add("c-j")(enter)  # what was typed before the terminal was ours
-    for key in "ynaYNA":
-        keys.add(key, filter=answering)(answer)

@@ -2,16 +2,20 @@
 
 A text becomes harmless after it was laid out, not before: what writes `&#27;` in Markdown means
 the character. Links are written out, because a link that says one thing and leads to another is
-a way to control more than the terminal.
+a way to control more than the terminal. And what was said is seen: a text that would lose a word
+by being laid out is shown as it is.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from io import StringIO
 from itertools import dropwhile
 from typing import ClassVar, Literal, TypeAlias
 
+from markdown_it import MarkdownIt
 from rich.console import Console, JustifyMethod, RenderableType
 from rich.markdown import Heading, Markdown
 from rich.segment import Segment, Segments
@@ -19,6 +23,11 @@ from rich.text import Text
 
 from lastword.cli.chat.blocks import Block
 from lastword.cli.chat.words import plain
+
+# nothing that would be read by a browser only, and not be seen here
+_PARSER = MarkdownIt().enable(["strikethrough", "table"])
+_PARSER.disable(["html_block", "html_inline", "reference"])
+_NUMBERS = re.compile(r"^[\s>*+-]*\d+[.)]", re.MULTILINE)  # of a list, which is numbered anew
 
 Style: TypeAlias = Literal["", "dim", "bold", "cyan", "yellow", "red"]
 
@@ -29,6 +38,10 @@ class _Heading(Heading):
 
 class _Markdown(Markdown):
     elements: ClassVar = {**Markdown.elements, "heading_open": _Heading}
+
+    def __init__(self, text: str) -> None:
+        super().__init__("", hyperlinks=False)
+        self.parsed = _PARSER.parse(text)
 
 
 class Paint:
@@ -49,14 +62,19 @@ class Paint:
         before = "\n" if block.apart else ""
         if block.kind == "code":
             return before + self.line(block.text.expandtabs(4), "cyan")
-        return before + self._laid_out(_Markdown(block.text, hyperlinks=False))
+        lines = self._laid_out(_Markdown(block.text))
+        if _characters(_NUMBERS.sub("", block.text)) <= _characters(_text(lines)):
+            return before + self._painted(lines)
+        return before + self.line(block.text.expandtabs(4))
 
-    def _laid_out(self, what: RenderableType) -> str:
-        console = self._console()
-        lines = [_bare(line) for line in console.render_lines(what, pad=False)]
+    def _laid_out(self, what: RenderableType) -> list[list[Segment]]:
+        lines = [_bare(line) for line in self._console().render_lines(what, pad=False)]
         while lines and not lines[-1]:
             lines.pop()
-        lines = list(dropwhile(lambda line: not line, lines))
+        return list(dropwhile(lambda line: not line, lines))
+
+    def _painted(self, lines: list[list[Segment]]) -> str:
+        console = self._console()
         ready = [segment for line in lines for segment in (*line, Segment.line())]
         with console.capture() as captured:
             console.print(Segments(ready), end="")
@@ -71,6 +89,15 @@ class Paint:
             markup=False,
             emoji=False,
         )
+
+
+def _text(lines: list[list[Segment]]) -> str:
+    return "".join(segment.text for line in lines for segment in line)
+
+
+def _characters(text: str) -> Counter[str]:
+    """How often each letter and digit is in it, wherever a table or a margin has put it."""
+    return Counter(character for character in text if character.isalnum())
 
 
 def _bare(line: Iterable[Segment]) -> list[Segment]:

@@ -1,14 +1,12 @@
 """One message and its answer, for whoever reads the output: text as it comes, and nothing else.
 
-Nothing here waits for the reader. A pipe that is full would block the event loop, and with it the
-stop that a person asks for, so the output is written in a thread, past Python's buffers, which
-would be waited for once more at exit.
+Nothing here waits for the reader: a pipe that is full would hold up the stop that a person asks
+for. What the reader has not taken by then is not written any more.
 """
 
 from __future__ import annotations
 
 import asyncio
-import io
 import os
 import signal
 from collections.abc import AsyncIterator, Generator
@@ -18,6 +16,7 @@ from typing import TextIO
 
 from lastword.cli.chat.asking import Questions
 from lastword.cli.chat.words import about, plain, receipt_lines, short
+from lastword.cli.chat.writing import Writing
 from lastword.core.model import Outcome, RunId
 from lastword.core.receipt import Receipt
 from lastword.errors import LastwordError
@@ -30,6 +29,9 @@ from lastword.runtime.threads import DaemonThreads
 
 _BY_SIGNAL = 128  # and its number: what a shell calls a command that a signal ended
 _UNREAD = _BY_SIGNAL + signal.SIGPIPE
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_TO_THE_END = {Outcome.COMPLETED, Outcome.FAILED}  # whatever was said then is to be read
+_HOME = 1.0  # seconds for what is being written when it is over
 
 
 async def all_of(source: TextIO) -> str:
@@ -51,69 +53,45 @@ async def run_once(
 ) -> int:
     """Send a message, write its answer as it comes, and return the exit code.
 
-    SIGINT or SIGTERM stops it, and the receipt goes to `err`; a second one leaves at once. It is
-    stopped as well if nobody reads the output any more. What would have to be asked is not allowed.
+    SIGINT, SIGTERM or SIGHUP stops it: nothing more is written, and the receipt goes to `err`; a
+    second one leaves at once. It is stopped as well if nobody reads the output any more. What
+    would have to be asked is not allowed.
     """
-    once = _Once(runtime.session(session_id), _Output(out), err)
+    told = Writing(err)
+    once = _Once(runtime.session(session_id), _Output(out), told)
     with once.heeding_signals(), once.denying(questions):
-        return await once.run(text, by)
+        code = await once.run(text, by)
+        await told.rest(_HOME)
+        return code
 
 
 class _Output:
-    """Where the answer goes. What cannot be written yet is kept, and nobody waits for it."""
+    """Where the answer goes."""
 
     def __init__(self, out: TextIO) -> None:
-        self._out = out
+        self.writing = Writing(out)
         self._safe = plain if out.isatty() else str  # a file is to hold what was said
-        self._threads = DaemonThreads()
-        self._kept: list[str] = []
-        self._more = asyncio.Event()
-        self._whole = False
         self._last = "\n"
 
     def put(self, text: str) -> None:
-        self._kept.append(text)
-        self._more.set()
+        if safe := self._safe(text):
+            self._last = safe[-1]
+            self.writing.put(safe)
 
     def end(self) -> None:
         """There is no more of it."""
-        self._whole = True
-        self._more.set()
-
-    async def write(self) -> None:
-        """Write it as it comes, to the end."""
-        while self._kept or not self._whole:
-            await self._more.wait()
-            self._more.clear()
-            text, self._kept = self._safe("".join(self._kept)), []
-            await self._leave(text)
         if self._last != "\n":
-            await self._leave("\n")
-
-    async def _leave(self, text: str) -> None:
-        if text:
-            self._last = text[-1]
-            loop = asyncio.get_running_loop()
-            await loop.run_in_executor(self._threads, self._write, text)
-
-    def _write(self, text: str) -> None:
-        try:
-            number = self._out.fileno()
-        except io.UnsupportedOperation:
-            self._out.write(text)
-            return
-        data = text.encode(self._out.encoding or "utf-8", "replace")
-        while data:
-            data = data[os.write(number, data) :]
+            self.put("\n")
+        self.writing.end()
 
 
 class _Once:
     """One message, from its sending to the exit code."""
 
-    def __init__(self, session: Session, out: _Output, err: TextIO) -> None:
+    def __init__(self, session: Session, out: _Output, told: Writing) -> None:
         self._session = session
         self._out = out
-        self._err = err
+        self._told = told
         self._loop = asyncio.get_running_loop()
         self._tasks = Tasks("chat")
         self._answering: asyncio.Task[int] | None = None
@@ -122,7 +100,9 @@ class _Once:
     @contextmanager
     def heeding_signals(self) -> Generator[None]:
         """A signal is a stop meanwhile."""
-        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.getsignal(number) for number in _SIGNALS}
+        if before[signal.SIGHUP] is signal.SIG_IGN:
+            del before[signal.SIGHUP]  # it is to go on without its terminal, as nohup has it
         for number in before:
             self._loop.add_signal_handler(number, self._stop, number)
         try:
@@ -155,6 +135,7 @@ class _Once:
         code = _BY_SIGNAL + number
         if self._signalled:
             os._exit(code)  # what has not ended is ended by its wardens
+        self._out.writing.cut()
         if self._answering:
             self._answering.cancel()  # before the stop: what is not accepted yet never will be
         self._signalled = code, self._session.stop()
@@ -165,6 +146,7 @@ class _Once:
         if self._signalled:
             code, stopping = self._signalled
             self._say_receipt(await stopping)
+            await self._say_what_is_under_way()
             return code
         try:
             return self._answering.result()
@@ -184,7 +166,7 @@ class _Once:
         ticket = await self._session.send(text, id=message, by=by)
         reading = self._tasks.start(self._read(events, message), name="read")
         try:
-            await self._out.write()
+            await self._out.writing.written()
             await reading
         finally:
             reading.cancel()
@@ -201,6 +183,8 @@ class _Once:
             async for event in events:
                 if message in about(event):
                     if event.kind == "ended":
+                        if event.text not in _TO_THE_END:
+                            self._out.writing.cut()
                         return
                     run = event.run
                 elif event.kind == "text" and event.run == run:
@@ -208,10 +192,14 @@ class _Once:
         finally:
             self._out.end()
 
+    async def _say_what_is_under_way(self) -> None:
+        writing = self._out.writing
+        if writing.under_way and not await writing.rest(_HOME) and writing.under_way:
+            self._say("a piece of the answer was being written then, and may still be read")
+
     def _say_receipt(self, receipt: Receipt) -> None:
         for line in receipt_lines(receipt, more=""):
             self._say(line)
 
     def _say(self, line: str) -> None:
-        with suppress(OSError):  # nobody reads that either
-            print(f"lastword chat: {plain(line)}", file=self._err, flush=True)
+        self._told.put(f"lastword chat: {plain(line)}\n")

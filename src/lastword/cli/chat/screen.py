@@ -2,7 +2,8 @@
 
 Whatever is shown for good is written once, above the part that is drawn again and again. That part
 is small: the end of what is being said, a question, the input and one line about how it stands.
-Drawing is done at most so often, however fast the text comes; a key is never made to wait for it.
+Drawing is done at most so often, however fast the text comes, and not again before the last drawing
+has left; a key, or a signal, is never made to wait for a terminal that does not read.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.output.vt100 import Vt100_Output
 
 from lastword.cli.chat.words import last_rows, plain, rows_of
+from lastword.cli.chat.writing import Writing
 
 Live: TypeAlias = Sequence[tuple[str, str]]
 """What is drawn again and again: styles and lines."""
@@ -42,6 +44,8 @@ _PACE = 0.03  # seconds between two drawings
 _ESCAPE = 0.03  # seconds after which an Esc is a key, and not the beginning of one
 _INPUT_ROWS = 8
 _MARGIN = 6  # rows that are left for everything else
+_BACKLOG = 16_384  # characters that wait to be written: more is not taken
+_HOME = 1.0  # seconds for the last that is written
 _TOGETHER, _SHOW = "\x1b[?2026h", "\x1b[?2026l"  # terminals that know it show no state in between
 
 
@@ -55,11 +59,15 @@ class Screen:
         self.lost = False  # nobody is there any more
         self._live = live
         self._status = status
-        self._output = Vt100_Output.from_pty(sys.stdout)
+        self._writing = Writing(sys.stdout, self._rests)
+        self._output = Vt100_Output.from_pty(cast("TextIO", _Out(sys.stdout, self._writing)))
         self._output.enable_cpr = False  # not to be waited for, nor left to the shell's line
         self._written: list[str] = []
+        self._room = asyncio.Event()  # it takes more
+        self._room.set()
         self._timer: asyncio.TimerHandle | None = None
         self._drawn = 0.0
+        self._late = False  # something is to be shown, and the terminal is not ready
         self._code: int | None = None
         self.app: Application[int] = Application(
             layout=self._layout(),
@@ -123,7 +131,7 @@ class Screen:
             self.lost = True
             return 129
         finally:
-            self.draw()
+            self._show()
 
     def leave(self, code: int) -> None:
         """End it, now or as soon as it has begun."""
@@ -134,7 +142,20 @@ class Screen:
     def write(self, text: str) -> None:
         """Above the input line, for good."""
         self._written.append(text)
-        self.draw_soon()
+        if sum(map(len, self._written)) <= _BACKLOG:
+            self.draw_soon()
+            return
+        self._room.clear()
+        self.draw()
+
+    @property
+    def clogged(self) -> bool:
+        """Whether the terminal has fallen behind."""
+        return not self._room.is_set()
+
+    async def room(self) -> None:
+        """Wait until it has caught up."""
+        await self._room.wait()
 
     def draw_soon(self) -> None:
         """Something is to be shown, together with whatever comes until it is."""
@@ -142,11 +163,35 @@ class Screen:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_at(max(self._drawn + _PACE, loop.time()), self.draw)
 
+    async def close(self) -> None:
+        """Show the last of it, and wait for that, but not for ever."""
+        self._show()
+        await self._writing.rest(_HOME)
+
     def draw(self) -> None:
-        """Show it now."""
+        """Show it now, or as soon as the terminal has taken the last of it."""
         if self._timer:
             self._timer.cancel()
         self._timer = None
+        if self._writing.idle:
+            self._show()
+        else:
+            self._late = True
+
+    def _rests(self, error: BaseException | None) -> None:
+        if error:
+            self._lose()
+        elif self._late:
+            self.draw()
+
+    def _lose(self) -> None:
+        self.lost = True
+        self._room.set()
+        self.leave(129)
+
+    def _show(self) -> None:
+        self._late = False
+        self._room.set()
         self._drawn = asyncio.get_running_loop().time()
         text, self._written = "".join(self._written), []
         if self.lost:
@@ -154,8 +199,7 @@ class Screen:
         try:
             self._draw(text)
         except OSError:
-            self.lost = True
-            self.leave(129)
+            self._lose()
 
     def _draw(self, text: str) -> None:
         drawn = self.app.is_running and not self.app.is_done
@@ -171,6 +215,23 @@ class Screen:
         if text:
             self._output.write_raw(_SHOW)
             self._output.flush()
+
+
+class _Out:
+    """The terminal, as whoever draws sees it: one that takes everything at once."""
+
+    def __init__(self, terminal: TextIO, writing: Writing) -> None:
+        self.encoding = terminal.encoding
+        self.fileno = terminal.fileno
+        self.isatty = terminal.isatty
+        self._writing = writing
+
+    def write(self, text: str, /) -> int:
+        self._writing.put(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """There is nothing to wait for."""
 
 
 class _Stray(io.TextIOBase):

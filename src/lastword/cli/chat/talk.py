@@ -12,10 +12,11 @@ from lastword.cli.chat import commands
 from lastword.cli.chat.asking import Asking, Question, Questions
 from lastword.cli.chat.keys import bindings
 from lastword.cli.chat.paint import Paint
+from lastword.cli.chat.recap import recap
 from lastword.cli.chat.screen import Live, Screen
-from lastword.cli.chat.telling import Telling
+from lastword.cli.chat.telling import MORE, Telling
 from lastword.cli.chat.words import count, plain, receipt_lines, rows_of, short
-from lastword.core.model import Message, MessageId, Outcome, Policy
+from lastword.core.model import Message, MessageId, Outcome, Policy, RunId
 from lastword.core.receipt import Receipt
 from lastword.core.words import means_stop
 from lastword.errors import LastwordError, Refused, SlowWatcher
@@ -62,6 +63,8 @@ class Chat:
         self._seen: dict[str, int] = {}  # the last event that was told, of each session
         self._leaving = False  # the next Ctrl-C leaves
         self._hushed = False  # the last word was a stop
+        self._stopped: RunId | None = None  # by us, here
+        self._behind: RunId | None = None  # the terminal could not keep up with it
         self._asking = Asking(questions, lambda: self.session.id, self._asked)
         self._telling = self._new_telling()
         self._following: asyncio.Task[None] | None = None
@@ -70,15 +73,21 @@ class Chat:
         """Talk until the person leaves; what goes on then is stopped. Returns the exit code."""
         with self._heeding_signals():
             try:
-                code = await self._screen.run(self._begin)
+                before = await recap(self.session)
+                code = await self._screen.run(lambda: self._begin(before))
             finally:
                 await self._see_off()
         return code
 
-    def _begin(self) -> None:
-        self.say(f"{self.session.id}: Esc stops, /help says what else there is.")
+    def _begin(self, before: list[str]) -> None:
+        self.say(f"{short(self.session.id)}: Esc stops, /help says what else there is.")
+        self._remind(before)
         self._follow()
         self._asking.look()
+
+    def _remind(self, before: list[str]) -> None:
+        if before:
+            self.say("\n".join(before))
 
     async def _see_off(self) -> None:
         self._lines.cancel()
@@ -92,7 +101,7 @@ class Chat:
             await ended(tasks.living, 1.0)
         if stopping and (receipt := await stopping):
             self._telling.say("■ " + "\n  ".join(receipt_lines(receipt, more="")), "yellow")
-        self._screen.draw()
+        await self._screen.close()
 
     @contextmanager
     def _heeding_signals(self) -> Generator[None]:
@@ -116,9 +125,8 @@ class Chat:
         if question := self._asking.question:
             shown = short(question.text, 200) if self._is_long(question) else plain(question.text)
             live.append(("fg:ansiyellow", f"? {short(question.tool)}: {shown}"))
-            empty = not self._screen.buffer.text
-            hint = "y yes · n no · a always" if empty else "yes, no or always, and Enter"
-            live.append(("fg:ansiyellow bold", f"  {hint}" if self._asking.ready else "  …"))
+            hint = "y, n or a, then Enter (a: always)" if self._asking.ready else "…"
+            live.append(("fg:ansiyellow bold", f"  {hint}"))
         return live
 
     def _status(self) -> str:
@@ -166,12 +174,18 @@ class Chat:
                     self._seen[session.id] = event.number
                     if isinstance(event.data, Message) and event.data.id in self._ours:
                         self._accepted.add(event.data.id)
+                    if event.run and event.run == self._stopped == self._behind:
+                        telling.hush(event.run)
                     telling.tell(event)
+                    if self._screen.clogged:
+                        self._behind = event.run
+                        await self._screen.room()
             except SlowWatcher:
-                telling.say("(more was said than could be shown)")
+                telling.say(MORE)
                 after = None
             else:
-                telling.say(f"{session.id} has ended here: it was deleted, or has another owner.")
+                why = "it was deleted, or has another owner"
+                telling.say(f"{short(session.id)} has ended here: {why}.")
                 return
 
     def _failed(self, ids: tuple[MessageId, ...]) -> None:
@@ -186,11 +200,6 @@ class Chat:
         return self.session.busy or bool(self._lines.living)
 
     @property
-    def asked(self) -> bool:
-        """Whether a key would answer a question."""
-        return self._asking.ready
-
-    @property
     def receipt(self) -> Receipt | None:
         """The last one that was given here."""
         return self._telling.receipt
@@ -199,6 +208,7 @@ class Chat:
         """Nothing of what goes acts after this."""
         self._lines.cancel()  # before the stop: what is not accepted yet never will be
         self._leaving, self._hushed, self.rollback = False, True, False
+        self._stopped = self.session.active
         try:
             answer = self.session.stop(by=self._by or None)
         except LastwordError as error:
@@ -230,8 +240,8 @@ class Chat:
         """End the conversation here."""
         self._screen.leave(0)
 
-    def answer(self, word: str) -> None:
-        """A key for the question that is shown; nothing, if it is gone."""
+    def _answer(self, word: str) -> None:
+        """To the question that is shown; nothing, if it is gone."""
         question = self._asking.question
         if question and (answered := self._asking.take(word)):
             self._telling.say(f"? {short(question.tool)}: {answered}")
@@ -242,10 +252,10 @@ class Chat:
         """What was typed, and Enter."""
         self._leaving = False
         words = text.strip()
-        if self._asking.is_rest(words) or not words:
+        if not words:
             return
         if self._asking.ready and self._asking.means(words):
-            self.answer(words)
+            self._answer(words)
         elif words == "/stop" or (means_stop(words) and (self.busy or self._hushed)):
             self.stop()
         else:
@@ -290,14 +300,17 @@ class Chat:
         self._ours.discard(ticket.message.id)
         self._accepted.discard(ticket.message.id)
 
-    def go_to(self, session: str) -> None:
+    async def go_to(self, session: str) -> None:
         """Talk to another session; this one goes on."""
+        there = self.runtime.session(session)
+        before = [] if there.id in self._seen else await recap(there)
         self._telling.finish()
         if self._following:
             self._following.cancel()
-        self.session = self.runtime.session(session)
+        self.session = there
         self._telling = self._new_telling()
-        self.say(f"Now in {session}.")
+        self.say(f"Now in {short(session)}.")
+        self._remind(before)
         self._follow()
         self._asking.look()
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Literal, Protocol
 
+from lastword.cli.chat.arguments import arguments_line
 from lastword.cli.chat.blocks import Block, Blocks
 from lastword.cli.chat.paint import Paint, Style
 from lastword.cli.chat.words import (
@@ -17,10 +18,12 @@ from lastword.cli.chat.words import (
     recovered_line,
     short,
 )
-from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, Status
-from lastword.core.receipt import Receipt, ToolReport
+from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, RunId, Status
+from lastword.core.receipt import Receipt, ToolNews, ToolReport
 from lastword.core.recovery import Recovery
 from lastword.runtime.feed import FeedEvent
+
+MORE = "(more was said than could be shown)"
 
 
 class Sheet(Protocol):
@@ -34,7 +37,10 @@ class Telling:
     """One session's, while a person looks at it."""
 
     def __init__(
-        self, sheet: Sheet, paint: Paint, failed: Callable[[tuple[MessageId, ...]], object]
+        self,
+        sheet: Sheet,
+        paint: Paint,
+        failed: Callable[[tuple[MessageId, ...]], object],
     ) -> None:
         self.receipt: Receipt | None = None
         self.stopping = False  # what was going is silent, and its receipt has not come
@@ -44,8 +50,10 @@ class Telling:
         self._failed = failed
         self._loop = asyncio.get_running_loop()
         self._blocks = Blocks()
+        self._hushed: RunId | None = None
+        self._left_out: RunId | None = None  # something of it, and that was said
         self._voice: Literal["text", "thinking"] = "text"
-        self._calls: dict[CallId, tuple[str, float]] = {}
+        self._calls: dict[CallId, tuple[str, str, float]] = {}  # name, arguments, since when
         self._messages: dict[MessageId, Message] = {}
 
     @property
@@ -54,8 +62,8 @@ class Telling:
         style = "fg:ansibrightblack" if self._voice == "thinking" else ""
         tail = plain(self._blocks.tail).expandtabs(4)
         calls = [
-            ("fg:ansibrightblack", call_line(name, Status.BEGUN))
-            for name, _ in self._calls.values()
+            ("fg:ansibrightblack", call_line(name, Status.BEGUN, said=said))
+            for name, said, _ in self._calls.values()
         ]
         return [*([(style, tail)] if tail.strip() else []), *calls]
 
@@ -70,9 +78,15 @@ class Telling:
             self._sheet.write(self._block(block))
         self._sheet.draw_soon()
 
+    def hush(self, run: RunId) -> None:
+        """What is left to tell of what a run said is not told: it was stopped."""
+        self._hushed = run
+
     def tell(self, event: FeedEvent) -> None:  # noqa: C901, PLR0912 - one match
         """One event."""
         match event.kind, event.data:
+            case (("text" | "thinking" | "progress"), _) if event.run and event.run == self._hushed:
+                self._leave_out()
             case ("text" | "thinking") as voice, _:
                 self._hear(voice, event.text)
             case "progress", _:
@@ -98,6 +112,12 @@ class Telling:
             case _:
                 pass
 
+    def _leave_out(self) -> None:
+        """Say once that something of it is not told."""
+        if self._left_out != self._hushed:
+            self.say(MORE)
+        self._left_out = self._hushed
+
     def _hear(self, voice: Literal["text", "thinking"], text: str) -> None:
         if voice != self._voice:
             self.finish()
@@ -113,12 +133,13 @@ class Telling:
 
     def _call(self, report: ToolReport) -> None:
         if report.status in {Status.INTENDED, Status.BEGUN}:
+            said = arguments_line(report.arguments) if isinstance(report, ToolNews) else ""
             self.finish()
-            self._calls[report.call] = report.name, self._loop.time()
+            self._calls[report.call] = report.name, said, self._loop.time()
             return
-        _, since = self._calls.pop(report.call, (report.name, None))
+        _, said, since = self._calls.pop(report.call, (report.name, "", None))
         took = None if since is None else self._loop.time() - since
-        self.say(call_line(report.name, report.status, took))
+        self.say(call_line(report.name, report.status, took, said=said))
 
     def _begin(self, ids: tuple[MessageId, ...]) -> None:
         self.finish()

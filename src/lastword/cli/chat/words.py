@@ -75,16 +75,16 @@ def count(number: int, what: str) -> str:
     return f"1 {what}" if number == 1 else f"{number} {many}"
 
 
-def call_line(name: str, status: Status, seconds: float | None = None) -> str:
+def call_line(name: str, status: Status, seconds: float | None = None, said: str = "") -> str:
     """One call of a tool: that it is being made, or how it ended."""
-    called = short(name)
+    called = f"{short(name)}: {said}" if said else short(name)
     match status:
         case Status.INTENDED | Status.BEGUN:
             return f"· {called} …"
         case Status.COMPLETED:
             return f"· {called}" if seconds is None else f"· {called} ({seconds:.1f} s)"
         case _:
-            return f"· {called}: {status}"
+            return f"· {called} ({status})"
 
 
 def receipt_lines(receipt: Receipt, more: str = "/receipt shows all.") -> list[str]:

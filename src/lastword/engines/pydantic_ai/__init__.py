@@ -7,15 +7,17 @@ history is built from the session's log. A stop closes the provider's connection
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from pydantic_ai import Agent
 from pydantic_ai.agent import AbstractAgent
 from pydantic_ai.capabilities import ReinjectSystemPrompt, UseThreadExecutor
-from pydantic_ai.exceptions import ModelAPIError, UsageLimitExceeded
+from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import (
     AgentStreamEvent,
+    ModelMessage,
     PartDeltaEvent,
     PartEndEvent,
     PartStartEvent,
@@ -24,16 +26,16 @@ from pydantic_ai.messages import (
     ThinkingPart,
     ThinkingPartDelta,
 )
-from pydantic_ai.models import Model
+from pydantic_ai.models import Model, infer_model
 from pydantic_ai.run import AgentRun
 from pydantic_ai.usage import UsageLimits
 from pydantic_core import to_json
 
-from lastword.core.transcript import Shown
 from lastword.engines.pydantic_ai.compaction import Compaction
-from lastword.engines.pydantic_ai.fenced import Approve, Fenced, holding
+from lastword.engines.pydantic_ai.fenced import Approve, Fenced, Held, hold_nested_agents, holding
+from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import content_of, messages_of, native_of
-from lastword.engines.pydantic_ai.trouble import ModelFailed, in_words
+from lastword.engines.pydantic_ai.trouble import GARBLED, NO_ANSWER, ModelFailed, in_words
 from lastword.runtime.run import Run
 
 __all__ = ["Approve", "Compaction", "Fenced", "ModelFailed", "PydanticAI"]
@@ -58,34 +60,45 @@ class PydanticAI:
         self._approve = approve
         self._compaction = compaction
         self._limits = UsageLimits(request_limit=most_requests)
+        self._inferred: Model | None = None
+        self._fitting = Fitting(compaction.room) if compaction else None
+        hold_nested_agents()
 
     async def __call__(self, run: Run) -> None:
-        holding.set(run)  # for the agents that tools run
+        holding.set(Held(run, asyncio.get_running_loop()))  # for the agents that tools run
+        heard = _Heard(run)
         capabilities = [
-            Fenced(run, self._approve),
+            Fenced(run, self._approve, self._fitting),
             UseThreadExecutor(run.executor),
             ReinjectSystemPrompt(),
         ]
         try:
             async with self._agent.iter(
-                message_history=messages_of(await self._history(run)),
+                message_history=await self._history(run),
                 deps=self._deps(run) if callable(self._deps) else self._deps,
                 model=self._model,
                 usage_limits=self._limits,
                 capabilities=capabilities,
             ) as agent_run:
-                await _drive(run, agent_run)
-        except (ModelAPIError, UsageLimitExceeded) as error:
-            raise in_words(error) from error
+                await _drive(run, agent_run, heard)
+        except AgentRunError as error:
+            raise in_words(error, said=heard.said) from error
 
-    async def _history(self, run: Run) -> tuple[Shown, ...]:
-        model = self._model or getattr(self._agent, "model", None)
-        if self._compaction is None or model is None:
-            return run.history
-        return await self._compaction(run, model)
+    async def _history(self, run: Run) -> list[ModelMessage]:
+        model = self._known_model()
+        history = run.history
+        if self._compaction and self._fitting and model:
+            history = await self._compaction(run, model, beside=self._fitting.beside)
+        return messages_of(history, model)
+
+    def _known_model(self) -> Model | None:
+        named = self._model or self._agent.model
+        if isinstance(named, str):
+            named = self._inferred = self._inferred or infer_model(named)  # once: it has a client
+        return named
 
 
-async def _drive(run: Run, agent_run: AgentRun[Any, Any]) -> None:
+async def _drive(run: Run, agent_run: AgentRun[Any, Any], heard: _Heard) -> None:
     node = agent_run.next_node
     while not Agent.is_end_node(node):
         if Agent.is_model_request_node(node):
@@ -93,22 +106,44 @@ async def _drive(run: Run, agent_run: AgentRun[Any, Any]) -> None:
                 content = content_of(message.text, message)
                 agent_run.enqueue(*([content] if isinstance(content, str) else content))
             async with node.stream(agent_run.ctx) as events:
-                async for event in events:
-                    await _say(run, event)
+                await heard.all_of(aiter(events))
         node = await agent_run.next(node)
+        if Agent.is_call_tools_node(node) and node.model_response.finish_reason == "length":
+            await run.progress("The answer was cut off at the model's limit of tokens.")
     output = agent_run.result.output if agent_run.result else None
     if not isinstance(output, str | None):
         await run.emit(to_json(output, fallback=repr).decode())
 
 
-async def _say(run: Run, event: AgentStreamEvent) -> None:
-    """Pass on what a model says, as it says it."""
+class _Heard:
+    """What a model says, passed on as it says it."""
+
+    def __init__(self, run: Run) -> None:
+        self.said = False  # whether the person was told something of the answer under way
+        self._run = run
+
+    async def all_of(self, events: AsyncIterator[AgentStreamEvent]) -> None:
+        self.said = False
+        while True:
+            try:
+                event = await anext(events, None)
+            except GARBLED as error:
+                broken = "the answer broke off: " if self.said else ""
+                raise ModelFailed(f"{broken}{NO_ANSWER} ({type(error).__name__})") from error
+            if event is None:
+                return
+            self.said = await _say(self._run, event) or self.said
+
+
+async def _say(run: Run, event: AgentStreamEvent) -> bool:
+    """Pass on what a model says; whether it was a part of the answer."""
     match event:
         case (
             PartStartEvent(part=TextPart(content=text))
             | PartDeltaEvent(delta=TextPartDelta(content_delta=text))
         ) if text:
             await run.emit(text)
+            return True
         case (
             PartStartEvent(part=ThinkingPart(content=text))
             | PartDeltaEvent(delta=ThinkingPartDelta(content_delta=text))
@@ -118,3 +153,4 @@ async def _say(run: Run, event: AgentStreamEvent) -> None:
             run.seal(native, of="text" if isinstance(part, TextPart) else "thinking")
         case _:
             pass
+    return False

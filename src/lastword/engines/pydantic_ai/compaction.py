@@ -1,22 +1,30 @@
 """Long histories, made shorter before the model's window is full.
 
-It is the run's own work: the request is the run's, and the summary is written down only if the run
-still holds its session when it is there.
+It is the run's own work: the requests are the run's, and the summary is written down only if the
+run still holds its session when it is there. A summary that cannot be had is no reason to fail:
+what does not fit is then shown shortened.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pydantic_ai.direct import model_request
+from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import ModelRequest, TextPart, UserPromptPart
 from pydantic_ai.models import KnownModelName, Model
 
 from lastword.core.transcript import Shown
+from lastword.engines.pydantic_ai.fitting import cut
+from lastword.runtime.checks import encodable
 from lastword.runtime.run import Run
 
+log_ = logging.getLogger("lastword")
 _LETTERS = 4  # in a token, about
+_WORD = 8  # letters, with what is around it
+_LEAST = 400  # letters of a conversation that are worth a request
 _ASK = (
     "Summarise this conversation for yourself: you will go on with the summary alone in its place. "
     "Keep what the person wants, what was decided, names, paths and numbers, what was done with "
@@ -34,25 +42,58 @@ class Compaction:
     keep: float = 0.25  # of it: what stays as it is, the newest
     words: int = 600  # of the summary
 
-    async def __call__(self, run: Run, model: Model | KnownModelName | str) -> tuple[Shown, ...]:
-        """What the model is to be shown, shortened if it has to be."""
+    @property
+    def room(self) -> float:
+        """Letters that a request may have, so that the answer has room too."""
+        return self.window * self.full * _LETTERS
+
+    async def __call__(
+        self, run: Run, model: Model | KnownModelName | str, *, beside: int = 0
+    ) -> tuple[Shown, ...]:
+        """What the model is to be shown, shortened if it has to be.
+
+        `beside` is how many letters of instructions and tools go with it.
+        """
         history = run.history
-        if _size(history) < self.window * self.full * _LETTERS:
+        if _size(history) + beside < self.room:
             return history
         older = self._older(history)
-        if not older or older[-1].run is None:
+        if not older:
             return history
-        text = "\n".join(f"{item.role} {item.name}: {item.text}" for item in older)
-        asked = UserPromptPart(_ASK.format(words=self.words, conversation=text))
+        upto = older[-1].run
+        if upto is None:  # a summary, and nothing behind it
+            return history
         await run.progress("Summarising what was said so far.")
-        run.must_hold("this request to the model")
-        answer = await model_request(model, [ModelRequest([asked])])
-        run.used(answer.model_name or "", answer.usage.input_tokens, answer.usage.output_tokens)
-        summary = "".join(part.content for part in answer.parts if isinstance(part, TextPart))
-        return await run.summarise(summary, upto=older[-1].run) if summary.strip() else history
+        try:
+            summary = await self._summary(run, model, older)
+        except AgentRunError as error:
+            kind = type(error).__name__
+            log_.warning("not summarised session=%s run=%s error=%s", run.session, run.id, kind)
+            return history
+        return await run.summarise(summary, upto=upto) if summary.strip() else history
+
+    async def _summary(
+        self, run: Run, model: Model | KnownModelName | str, older: Sequence[Shown]
+    ) -> str:
+        """Of one piece after another, each of which fits, with the summary of those before it."""
+        most = max(int(self.room) - len(_ASK) - self.words * _WORD, _LEAST)
+        lines = [cut(f"{item.role} {item.name}: {item.text}", most // 4) for item in older]
+        summary = ""
+        for piece in _pieces(lines, most):
+            told = "\n".join([f"summary: {summary}", *piece] if summary else piece)
+            asked = UserPromptPart(encodable(_ASK.format(words=self.words, conversation=told)))
+            run.must_hold("this request to the model")
+            answer = await model_request(model, [ModelRequest([asked])])
+            run.used(answer.model_name or "", answer.usage.input_tokens, answer.usage.output_tokens)
+            summary = "".join(part.content for part in answer.parts if isinstance(part, TextPart))
+            summary = cut(summary, self.words * _WORD * 2)
+        return summary
 
     def _older(self, history: Sequence[Shown]) -> list[Shown]:
-        """Whole turns, up to the oldest that fits into what is kept; never the one to answer."""
+        """Whole turns, up to the oldest that fits into what is kept; never the one to answer.
+
+        An earlier summary is of them: the new one takes its place.
+        """
         runs = list(dict.fromkeys(item.run for item in history if item.run))
         kept, room = set(runs[-1:]), self.window * self.keep * _LETTERS
         for run in reversed(runs[:-1]):
@@ -60,8 +101,25 @@ class Compaction:
             if room < 0:
                 break
             kept.add(run)
-        return [item for item in history if item.run and item.run not in kept]
+        return [
+            item
+            for item in history
+            if item.role == "summary" or (item.run and item.run not in kept)
+        ]
 
 
 def _size(history: Sequence[Shown]) -> int:
     return sum(len(item.text) + len(item.name) for item in history)
+
+
+def _pieces(lines: Sequence[str], most: int) -> Iterator[list[str]]:
+    """The lines, as many at a time as have so many letters."""
+    piece: list[str] = []
+    room = most
+    for line in lines:
+        if piece and len(line) > room:
+            yield piece
+            piece, room = [], most
+        piece.append(line)
+        room -= len(line) + 1
+    yield piece

@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from itertools import groupby
 from typing import Any, TypeAlias
@@ -30,9 +30,12 @@ from pydantic_ai.messages import (
     UserContent,
     UserPromptPart,
 )
+from pydantic_ai.models import Model
 
 from lastword.core.model import Attachment, CallId, Message
 from lastword.core.transcript import Native, Shown
+from lastword.engines.pydantic_ai.fitting import safe_part
+from lastword.runtime.checks import encodable
 
 ENGINE = "pydantic-ai"
 _SAID_BY_THE_MODEL = {"thinking", "assistant", "call"}
@@ -40,8 +43,12 @@ _KEPT = ("id", "signature", "provider_name", "provider_details", "tool_call_id")
 Part: TypeAlias = TextPart | ThinkingPart | ToolCallPart
 
 
-def messages_of(history: Sequence[Shown]) -> list[ModelMessage]:
-    """The history as the framework takes it; the message to answer is in the last request."""
+def messages_of(history: Sequence[Shown], model: Model | None = None) -> list[ModelMessage]:
+    """The history as the framework takes it; the message to answer is in the last request.
+
+    What another provider than the model's wants back is left out: this one would refuse it.
+    """
+    history = [_for(item, model) for item in history]
     messages: list[ModelMessage] = []
     for by_the_model, items in groupby(history, lambda item: item.role in _SAID_BY_THE_MODEL):
         if by_the_model:
@@ -55,6 +62,18 @@ def messages_of(history: Sequence[Shown]) -> list[ModelMessage]:
             else:
                 messages.append(ModelRequest(told))
     return messages
+
+
+def _for(item: Shown, model: Model | None) -> Shown:
+    given_by = _kept(item.native).get("provider_name")
+    if model is None or given_by is None or given_by in _systems(model):
+        return item
+    return replace(item, native=None)
+
+
+def _systems(model: Model) -> list[str]:
+    """The names of the providers that it asks, one or, if some are for when others fail, many."""
+    return model.system.removeprefix("fallback:").split(",")
 
 
 def _said(item: Shown) -> ModelResponsePart | None:
@@ -112,12 +131,27 @@ def _attached(one: Attachment) -> Iterable[UserContent]:
         yield f"[{title}: {one.uri}]"
 
 
+def with_own_ids(response: ModelResponse) -> ModelResponse:
+    """An answer that can be stored and given back: a text has an encoding, an id is of one call."""
+    seen: set[str] = set()
+    parts: list[ModelResponsePart] = []
+    for part in map(safe_part, response.parts):
+        if isinstance(part, ToolCallPart) and part.tool_call_id in seen:
+            again = f"{part.tool_call_id} {len(parts)}"
+            parts.append(replace(part, tool_call_id=_wire_id(CallId(again))))
+        else:
+            parts.append(part)
+        if isinstance(part, ToolCallPart):
+            seen.add(part.tool_call_id)
+    return replace(response, parts=parts)
+
+
 def native_of(part: Part) -> Native | None:
     """What the provider wants back with a part, if it said anything of the kind."""
     plain = {name: value for name in _KEPT if (value := getattr(part, name, None)) is not None}
     if not plain.get("provider_name"):
         return None
-    return Native(ENGINE, json.dumps(plain, ensure_ascii=False, default=str))
+    return Native(ENGINE, encodable(json.dumps(plain, ensure_ascii=False, default=str)))
 
 
 def _kept(native: Native | None) -> dict[str, Any]:

@@ -1,11 +1,27 @@
-"""What went wrong with a provider, in one line that a person understands."""
+"""What went wrong with a model or its provider, in one line that a person understands."""
 
 from __future__ import annotations
 
-from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UsageLimitExceeded
+import json
+import re
+
+from pydantic_ai import exceptions
+from pydantic_ai.exceptions import (
+    AgentRunError,
+    ContentFilterError,
+    IncompleteToolCall,
+    ModelAPIError,
+    ModelHTTPError,
+    UnexpectedModelBehavior,
+)
+from pydantic_ai.messages import ModelResponse
 
 from lastword.errors import EngineFailed
 
+GARBLED = (AttributeError, TypeError, LookupError, ValueError)  # what reading a non-answer raises
+_NOTHING = "the model answered nothing"
+BROKE_OFF = "the answer broke off: the provider did not say that it was all"
+NO_ANSWER = "the provider sent something that is not an answer"
 _WHY = {
     400: "did not take the request",
     401: "refused the key",
@@ -13,21 +29,81 @@ _WHY = {
     404: "does not know this model, or there is nothing at this address",
     429: "is asked too often, or the account has run out",
 }
+_TELL_NOTHING = (None, "xai")  # whose adapter keeps what the provider said to itself
+_LONGEST = 300  # letters of what a provider says
+_ASKED_BADLY = re.compile(r"Tool '(?P<tool>.*)' exceeded max retries count of (?P<times>\d+)")
+_UNREACHABLE = getattr(exceptions, "ModelConnectionError", ModelAPIError)  # older ones have no such
 
 
 class ModelFailed(EngineFailed):
-    """The model could not be asked. What was said so far is kept."""
+    """The model could not be asked, or did not answer. What was said so far is kept."""
 
 
-def in_words(error: ModelAPIError | UsageLimitExceeded) -> ModelFailed:
-    """The same error, said so that somebody can do something about it."""
-    if isinstance(error, UsageLimitExceeded):
-        return ModelFailed(str(error))
+def in_words(error: AgentRunError, *, said: bool = False) -> ModelFailed:
+    """The same error, said so that somebody can do something about it.
+
+    `said` is whether the person was told a part of this answer already.
+    """
+    match error:
+        case ContentFilterError():
+            line = f"the model declined: {_refusal(error)}"
+        case UnexpectedModelBehavior():
+            line = _misbehaved(error, said=said)
+        case ModelAPIError():
+            line = f"the answer broke off: {_failed(error)}" if said else _failed(error)
+        case _:
+            line = error.message
+    return ModelFailed(" ".join(line.split()))
+
+
+def broke_off(response: ModelResponse) -> bool:
+    """Whether a streamed answer ended without its provider saying that it does.
+
+    The framework takes a missing reason to finish for a plain stop, where OpenAI's chat is spoken;
+    what the provider itself said is in the details. Models of no provider say nothing of the kind.
+    """
+    details = response.provider_details or {}
+    if response.provider_name in _TELL_NOTHING or "finish_reason" in details:
+        return False
+    return response.state == "incomplete" or response.finish_reason in (None, "stop")
+
+
+def _misbehaved(error: UnexpectedModelBehavior, *, said: bool) -> str:
+    if asked := _ASKED_BADLY.search(error.message):
+        times = int(asked["times"]) + 1
+        return (
+            f"the model asked {times} times in a row for the tool {asked['tool']} in a way that "
+            "cannot be read"
+        )
+    if isinstance(error, IncompleteToolCall):
+        return "the model reached its limit of tokens in the middle of a tool call"
+    if "token limit" in error.message:
+        return "the model reached its limit of tokens before it said anything"
+    if "output retries" in error.message:
+        return "the model's answers were not of the form asked for" if said else _NOTHING
+    if "ended without content" in error.message or "Invalid response" in error.message:
+        return NO_ANSWER
+    return f"the model's answer cannot be used: {error.message[:_LONGEST]}"
+
+
+def _refusal(error: ContentFilterError) -> str:
+    """What the model said, or its provider; it is in the answer that came with the error."""
+    try:
+        details = json.loads(error.body or "[]")[-1]["provider_details"]
+        return str(details["refusal"])[:_LONGEST]
+    except (LookupError, TypeError, ValueError):
+        return "its provider's filter stopped the answer"
+
+
+def _failed(error: ModelAPIError) -> str:
     if isinstance(error, ModelHTTPError):
         status = error.status_code
         why = _WHY.get(status, "is in trouble itself" if status >= 500 else "refused")
-        return ModelFailed(f"{error.model_name}: the provider {why} (HTTP {status}){_said(error)}")
-    return ModelFailed(f"{error.model_name}: the provider cannot be reached ({error.message})")
+        return f"{error.model_name}: the provider {why} (HTTP {status}){_said(error)}"
+    if "decode" in error.message:
+        return f"{error.model_name}: {NO_ANSWER}"
+    why = "cannot be reached" if isinstance(error, _UNREACHABLE) else "failed"
+    return f"{error.model_name}: the provider {why} ({error.message[:_LONGEST]})"
 
 
 def _said(error: ModelHTTPError) -> str:
@@ -35,4 +111,4 @@ def _said(error: ModelHTTPError) -> str:
     while isinstance(body, dict) and "error" in body:
         body = body["error"]  # pyright: ignore[reportUnknownVariableType] - as it comes from outside
     text = body.get("message") if isinstance(body, dict) else body  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return f": {text[:300]}" if isinstance(text, str) and text else ""
+    return f": {text[:_LONGEST]}" if isinstance(text, str) and text else ""

@@ -19,7 +19,8 @@ class Told:
 
 def encoded(what: Mapping[str, Any]) -> bytes:
     """As JSON, in as few bytes as it takes."""
-    return json.dumps(what, separators=(",", ":"), ensure_ascii=False).encode()
+    text = json.dumps(what, separators=(",", ":"), ensure_ascii=False)
+    return text.encode(errors="backslashreplace")  # half a character, spelt out as JSON does
 
 
 def event(data: Mapping[str, Any], *, name: str = "") -> bytes:

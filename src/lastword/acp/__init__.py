@@ -1,0 +1,1 @@
+"""An Agent Client Protocol agent over standard input and output, for editors."""

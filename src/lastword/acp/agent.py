@@ -1,0 +1,227 @@
+"""What `lastword acp` answers: every method of the protocol that it offers, over many sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.metadata import version
+from typing import Any
+
+from lastword.acp import prompts, updates
+from lastword.acp.agents import Agents
+from lastword.acp.asking import Asking
+from lastword.acp.outbox import Outbox
+from lastword.acp.peer import Asked, Method, Peer
+from lastword.acp.replay import replay
+from lastword.acp.shelf import Card, Shelf, new_id
+from lastword.acp.talk import Talk
+from lastword.acp.wire import INVALID_PARAMS, LIST, NOT_FOUND, TEXT, Field, Params, RpcError, take
+from lastword.core.model import Policy
+from lastword.errors import LastwordError
+from lastword.runtime.runtime import Runtime
+
+_VERSION = 1
+_PAGE = 50  # sessions in a list
+_CAPABILITIES: Params = {
+    "loadSession": True,
+    "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
+    "mcpCapabilities": {"http": True, "sse": False},
+    "sessionCapabilities": {
+        "list": {},
+        "resume": {},
+        "close": {},
+        "delete": {},
+        "additionalDirectories": {},
+    },
+}
+
+
+class AcpAgent:
+    """One client, and its sessions."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        agents: Agents,
+        shelf: Shelf,
+        outbox: Outbox,
+        *,
+        mode: Policy = "takeover",
+        window: int = 128_000,
+    ) -> None:
+        self._runtime = runtime
+        self._agents = agents
+        self._shelf = shelf
+        self._mode: Policy = mode
+        self._window = window
+        self._open: dict[str, tuple[Talk, Asking]] = {}
+        methods: Mapping[str, Method] = {
+            "initialize": self._initialize,
+            "authenticate": self._authenticate,
+            "session/new": self._new,
+            "session/load": self._load,
+            "session/resume": self._resume,
+            "session/list": self._list,
+            "session/close": self._close,
+            "session/delete": self._delete,
+            "session/prompt": self._prompt,
+            "session/set_mode": self._set_mode,
+            "session/set_config_option": self._set_option,
+        }
+        self.peer = Peer(outbox, methods, {"session/cancel": self._cancel})
+
+    async def stop(self) -> None:
+        """The client has gone: stop every run, and wait until all is quiet or the time is up."""
+        await self._runtime.stop_all()
+
+    # the connection
+
+    def _initialize(self, asked: Asked) -> Params:
+        take(asked.params, "protocolVersion", Field(int, "a number"))
+        return {
+            "protocolVersion": _VERSION,  # the newest that is spoken here; the client decides
+            "agentCapabilities": _CAPABILITIES,
+            "agentInfo": {"name": "lastword", "title": "lastword", "version": version("lastword")},
+            "authMethods": [],
+        }
+
+    def _authenticate(self, asked: Asked) -> Params:
+        take(asked.params, "methodId", TEXT)
+        raise RpcError(INVALID_PARAMS, "there is no way to authenticate, and no need to")
+
+    # sessions
+
+    async def _new(self, asked: Asked) -> Params:
+        id_, folders = new_id(), prompts.directories(asked.params)
+        talk = self._opened(id_, asked.params, folders)
+        self._shelf.put(id_, folders)
+        return await self._ready(talk, asked, {"sessionId": id_})
+
+    async def _load(self, asked: Asked) -> Params:
+        talk = self._reopened(asked.params)
+        for update in replay(await talk.session.log(), talk.root):
+            talk.tell(update)
+            await self.peer.outbox.room()
+        return await self._ready(talk, asked)
+
+    async def _resume(self, asked: Asked) -> Params:
+        return await self._ready(self._reopened(asked.params), asked)
+
+    def _reopened(self, params: Params) -> Talk:
+        card = self._card(params)
+        folders = prompts.directories(params) if "cwd" in params else list(card.folders)
+        talk = self._opened(card.id, params, folders)
+        talk.title = card.title
+        return talk
+
+    def _opened(self, id_: str, params: Params, folders: list[str]) -> Talk:
+        """Known from here on, so that what stands behind it in the same breath finds it."""
+        made = self._agents.open(id_, folders, prompts.servers(params))
+        root = folders[0]
+        if id_ in self._open:
+            talk, asking = self._open[id_]
+            asking.close()
+            talk.root = root
+        else:
+            session = self._runtime.session(id_)
+            talk = Talk(self.peer, session, root=root, mode=self._mode, window=self._window)
+        self._open[id_] = talk, Asking(self.peer, id_, root, made.questions, talk)
+        return talk
+
+    async def _ready(self, talk: Talk, asked: Asked, more: Params | None = None) -> Params:
+        try:
+            await talk.session.loaded()
+        except LastwordError:
+            await self._put_away(talk.session.id)
+            raise
+        talk.ready.set()
+        result = {**(more or {}), **_options(talk)}
+        asked.answer(result)
+        talk.tell(updates.commands())  # the client has to know the session first
+        return result
+
+    def _list(self, asked: Asked) -> Params:
+        folder = take(asked.params, "cwd", TEXT, None)
+        cursor = take(asked.params, "cursor", TEXT, "0")
+        if not cursor.isdecimal():
+            raise RpcError(INVALID_PARAMS, f"cursor {cursor:.50} was not given out here")
+        cards = [card for card in self._shelf.all() if folder in (None, card.folders[0])]
+        first, last = int(cursor), int(cursor) + _PAGE
+        page: Params = {"sessions": [_shown(card) for card in cards[first:last]]}
+        return page | {"nextCursor": str(last)} if last < len(cards) else page
+
+    async def _close(self, asked: Asked) -> Params:
+        await self._put_away(self._talk(asked.params).session.id)
+        return {}
+
+    async def _delete(self, asked: Asked) -> Params:
+        card = self._card(asked.params)
+        if card.id in self._open:
+            await self._put_away(card.id)
+        with suppress(LastwordError):
+            await self._runtime.delete(card.id)
+        self._shelf.remove(card.id)
+        return {}
+
+    async def _put_away(self, id_: str) -> None:
+        talk, asking = self._open.pop(id_)
+        await talk.close()
+        asking.close()
+        self._agents.close(id_)
+
+    def _talk(self, params: Params) -> Talk:
+        id_ = take(params, "sessionId", TEXT)
+        if id_ not in self._open:
+            raise RpcError(NOT_FOUND, f"session {id_:.100} is not open; session/load opens it")
+        return self._open[id_][0]
+
+    def _card(self, params: Params) -> Card:
+        id_ = take(params, "sessionId", TEXT)
+        card = self._shelf.get(id_)
+        if card is None:
+            raise RpcError(NOT_FOUND, f"there is no session {id_:.100}")
+        return card
+
+    # what is said
+
+    def _prompt(self, asked: Asked) -> None:
+        talk = self._talk(asked.params)
+        text, attachments = prompts.read(take(asked.params, "prompt", LIST))
+        untitled = not talk.title
+        talk.prompt(asked, text, attachments)
+        if untitled and talk.title:
+            self._shelf.put(talk.session.id, [talk.root], talk.title)
+
+    def _cancel(self, params: Params) -> None:
+        self._talk(params).cancel()
+
+    def _set_mode(self, asked: Asked) -> Params:
+        talk = self._talk(asked.params)
+        talk.set_mode(_mode(take(asked.params, "modeId", TEXT)))
+        return {}
+
+    def _set_option(self, asked: Asked) -> Params:
+        talk = self._talk(asked.params)
+        option = take(asked.params, "configId", TEXT)
+        if option != updates.ON_MESSAGE:
+            raise RpcError(INVALID_PARAMS, f"there is no option {option:.50}")
+        talk.set_mode(_mode(take(asked.params, "value", TEXT)))
+        return {"configOptions": updates.options(talk.mode)}
+
+
+def _mode(word: str) -> Policy:
+    mode = updates.mode_of(word)
+    if mode is None:
+        raise RpcError(INVALID_PARAMS, f"there is no mode {word:.50}")
+    return mode
+
+
+def _options(talk: Talk) -> dict[str, Any]:
+    return {"modes": updates.modes(talk.mode), "configOptions": updates.options(talk.mode)}
+
+
+def _shown(card: Card) -> Params:
+    shown: Params = {"sessionId": card.id, "cwd": card.folders[0], "updatedAt": card.changed}
+    if len(card.folders) > 1:
+        shown["additionalDirectories"] = list(card.folders[1:])
+    return shown | {"title": card.title} if card.title else shown

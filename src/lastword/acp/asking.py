@@ -1,0 +1,102 @@
+"""Questions of a run, as the client asks them: `session/request_permission`.
+
+A question belongs to its run. When that is stopped the client is told that it need not be answered,
+and an answer that comes all the same is nobody's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any, Protocol, cast
+
+from lastword.acp import updates
+from lastword.acp.peer import Peer
+from lastword.acp.wire import Params, RpcError
+from lastword.agent.permission import AnswerRefused, News, Question, Questions
+
+_OPTIONS = (
+    ("allow_once", "Allow"),
+    ("allow_always", "Always allow this in this session"),
+    ("reject_once", "Reject"),
+    ("reject_always", "Always reject this in this session"),
+)
+
+
+class Telling(Protocol):
+    """What is needed of the session that they are asked in."""
+
+    async def caught_up(self) -> None:
+        """Return when all that has happened so far has been told."""
+
+
+class Asking:
+    """The open questions of one session and of those below it."""
+
+    def __init__(
+        self, peer: Peer, session: str, root: str, questions: Questions, talk: Telling
+    ) -> None:
+        self._peer = peer
+        self._session = session
+        self._root = root
+        self._questions = questions
+        self._talk = talk
+        self._open: dict[str, asyncio.Task[None]] = {}
+        self._unwatch = questions.watch(self._hear)
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._unwatch()
+        for task in self._open.values():
+            task.cancel()
+
+    def _hear(self, news: News, question: Question) -> None:
+        if news == "opened":
+            task = self._peer.tasks.start(self._ask(question), name=f"question {question.id}")
+            self._open[question.id] = task
+        elif task := self._open.get(question.id):
+            task.cancel()  # which takes the question back, unless it was answered
+
+    async def _ask(self, question: Question) -> None:
+        def is_open() -> bool:
+            return question in self._questions.open()
+
+        try:
+            await self._talk.caught_up()  # it is told that there is a call before it is asked for
+            answer = await self._peer.ask(
+                "session/request_permission", self._shown(question), is_open
+            )
+            self._take(question, _chosen(answer))
+        except RpcError:  # the client cannot ask
+            self._take(question, "reject_once")
+        finally:
+            del self._open[question.id]
+
+    def _shown(self, question: Question) -> Params:
+        arguments = updates.arguments_of(question.text)
+        about = updates.about(question.tool, arguments, self._root)
+        options = [{"optionId": kind, "name": name, "kind": kind} for kind, name in _OPTIONS]
+        return {
+            "sessionId": self._session,
+            "toolCall": {
+                "toolCallId": question.call or question.id,
+                "status": "pending",
+                **about,
+            },
+            "options": options,
+        }
+
+    def _take(self, question: Question, choice: str) -> None:
+        allow, always = choice.startswith("allow"), choice.endswith("always")
+        with suppress(AnswerRefused):  # it came too late
+            self._questions.answer(question.id, allow, question.generation, always=always)
+
+
+def _chosen(answer: object) -> str:
+    """Which option; a client that withdraws, or says what was not asked, has not allowed it."""
+    outcome = cast("dict[str, Any]", answer).get("outcome") if isinstance(answer, dict) else None
+    match outcome:
+        case {"outcome": "selected", "optionId": str(chosen)} if chosen in dict(_OPTIONS):
+            return chosen
+        case _:
+            return "reject_once"

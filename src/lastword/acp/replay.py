@@ -1,0 +1,38 @@
+"""What has happened in a session, told again to a client that opens it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from lastword.acp import updates
+from lastword.acp.wire import Params
+from lastword.core.model import CallId, Status
+from lastword.core.receipt import ToolNews
+from lastword.core.transcript import Called, Entry, Result, Said, Text, Thinking
+
+
+def replay(log: Iterable[Entry], root: str) -> Iterator[Params]:
+    """The updates that tell it: what was said, and every call with how it ended."""
+    calls: dict[CallId, Called] = {}
+    for entry in log:
+        match entry:
+            case Said() if entry.message.origin == "person":
+                yield updates.said(entry.message.text)
+            case Text() if entry.text:
+                yield updates.message(entry.text)
+            case Thinking() if entry.text:
+                yield updates.thought(entry.text)
+            case Called() if entry.nature != "post":
+                calls[entry.call] = entry
+                yield updates.call(_news(entry, Status.INTENDED), root)
+            case Result() if entry.call in calls:
+                made = calls.pop(entry.call)
+                yield updates.call_update(_news(made, entry.status, entry.content, entry.error))
+            case _:
+                pass
+    for made in calls.values():  # lost, and not settled yet
+        yield updates.call_update(_news(made, Status.MAY_HAVE_EXECUTED))
+
+
+def _news(made: Called, status: Status, content: str = "", error: bool = False) -> ToolNews:
+    return ToolNews(made.call, made.name, status, made.arguments, content, error)

@@ -1,0 +1,49 @@
+"""From the first line to the last: a client comes, and when it has gone nothing is left of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lastword.acp.agent import AcpAgent
+from lastword.acp.agents import Agents, Make
+from lastword.acp.outbox import Outbox
+from lastword.acp.shelf import Shelf
+from lastword.acp.stdio import Input
+from lastword.core.model import Policy
+from lastword.runtime.feed import FeedEvent
+from lastword.runtime.runtime import Runtime
+
+_LAST_WORDS = 0.5  # seconds in which what was said may still leave
+_FEED = 100_000  # events that may wait; whoever speaks waits for the client long before
+
+
+async def serve(
+    make: Make, *, output: int, folder: Path, store: str, mode: Policy, window: int
+) -> None:
+    """Serve one client through standard input and this output, until it has gone."""
+    outbox, agents = Outbox(output), Agents(make)
+
+    async def keep_pace(_: FeedEvent) -> None:
+        await outbox.room()
+
+    runtime = Runtime(
+        agents.engine,
+        store=store,
+        sink=keep_pace,
+        before_tool=agents.before_tool,
+        grace=0.25,
+        feed_limit=_FEED,
+    )
+    async with runtime:
+        shelf = Shelf(folder)
+        agent = AcpAgent(runtime, agents, shelf, outbox, mode=mode, window=window)
+        spoken = Input()
+        outbox.on_gone = spoken.end
+        try:
+            while data := await spoken.next():
+                await agent.peer.hear(data)
+        finally:
+            spoken.close()
+            await agent.stop()
+            await outbox.empty(_LAST_WORDS)
+            outbox.close()

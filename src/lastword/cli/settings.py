@@ -1,0 +1,127 @@
+"""Which agent is talked to: what is set in files, and what is typed, which counts more."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast, get_args
+
+from lastword.core.model import Policy
+
+if TYPE_CHECKING:
+    from lastword.agent.assistant import Assistant
+    from lastword.agent.config import Config, Found
+    from lastword.agent.rules import Rule
+    from lastword.agent.tools.mcp import McpServer
+
+MODES = get_args(Policy)
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """What can be said of an agent, whoever talks to it."""
+    for name, about in (
+        ("--model", "openai:…, anthropic:…, google:…, or rehearsal"),
+        ("--base-url", "ask --model of a server that speaks OpenAI's chat completions"),
+        ("--config", "read this lastword.toml instead of the one here"),
+    ):
+        parser.add_argument(name, metavar=name.strip("-").upper(), help=about)
+    parser.add_argument(
+        "--mode",
+        choices=MODES,
+        metavar="MODE",
+        help=f"what a new message does while an answer goes on: {', '.join(MODES)}",
+    )
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="RULE",
+        help='allow without asking: a tool, and maybe a pattern: "shell git *"',
+    )
+    parser.add_argument(
+        "--trust", action="store_true", help="trust the lastword.toml here, as it is now, for good"
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help="allow every tool without asking, in a sandbox"
+    )
+
+
+def settled(
+    asked: argparse.Namespace, command: str, trusts: Callable[[Found], bool] = lambda _: False
+) -> Config:
+    """What holds. What a file here wants that nobody has trusted is left out, and it is said."""
+    from lastword.agent.config import found  # noqa: PLC0415 - only when asked for
+    from lastword.agent.trust import trust  # noqa: PLC0415
+
+    path = Path(asked.config) if asked.config else None
+    settings = found(path)
+    if settings.left_out and settings.stamp and (asked.trust or trusts(settings)):
+        trust(settings.stamp)
+        settings = found(path)  # if it has changed meanwhile, it is another one
+    if settings.left_out:
+        names = "".join(c if c.isprintable() else "?" for c in ", ".join(settings.left_out))
+        why = f"the lastword.toml here is not trusted; left out: {names:.300} (--trust trusts it)"
+        print(f"{command}: {why}", file=sys.stderr)
+    config = settings.config
+    return replace(
+        config,
+        model=asked.model or config.model,
+        base_url=asked.base_url or config.base_url,
+        on_message=asked.mode or config.on_message,
+    )
+
+
+def mode_of(config: Config) -> Policy:
+    """What a new message does."""
+    mode = config.on_message or "takeover"
+    if mode not in MODES:
+        raise ValueError(f"on_message must be one of {', '.join(MODES)}, not {mode}")
+    return cast("Policy", mode)
+
+
+def maker(
+    config: Config, asked: argparse.Namespace
+) -> Callable[[Sequence[str], Sequence[McpServer]], Assistant]:
+    """Makes assistants that work in some directories, maybe with more MCP servers than are set."""
+    from lastword.agent.assistant import assistant  # noqa: PLC0415 - takes a second
+    from lastword.agent.models import model_named  # noqa: PLC0415
+
+    model = model_named(config.model, base_url=config.base_url)
+    servers, typed = _servers(config), _typed(asked)
+
+    def make(roots: Sequence[str], more: Sequence[McpServer] = ()) -> Assistant:
+        return assistant(
+            model,
+            roots=roots,
+            rules=[*config.rules, *typed],
+            fetch=config.fetch,
+            instructions=config.instructions,
+            window=config.window,
+            toolsets=[*servers, *more],
+        )
+
+    return make
+
+
+def _typed(asked: argparse.Namespace) -> list[Rule]:
+    """What is allowed for this time, over every rule but a deny."""
+    from lastword.agent.rules import Rule  # noqa: PLC0415 - only when asked for
+
+    lines = [*asked.allow, *(["*"] if asked.yes else [])]
+    return [replace(Rule.parse(f"allow {line}"), typed=True) for line in lines]
+
+
+def _servers(config: Config) -> list[McpServer]:
+    if not config.mcp:
+        return []
+    from lastword.agent.tools import mcp  # noqa: PLC0415 - takes another second
+
+    return [
+        mcp.stdio(one.name, one.command, one.env, one.cwd)
+        if one.command
+        else mcp.http(one.name, one.url, one.headers)
+        for one in config.mcp
+    ]
