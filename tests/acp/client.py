@@ -92,6 +92,9 @@ class Client:
         [answer] = found()
         return answer
 
+    def has_answer(self, id: object) -> bool:
+        return any(m.get("id") == id and "method" not in m for m in self.heard)
+
     def updates(self, kind: str = "", since: int = 0) -> list[Message]:
         told = [m["params"]["update"] for m in self.heard[since:] if m.get("method") == UPDATE]
         return [update for update in told if kind in ("", update["sessionUpdate"])]

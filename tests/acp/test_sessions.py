@@ -2,6 +2,7 @@
 
 import base64
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -206,3 +207,98 @@ async def test_an_mcp_server_of_the_client_s_is_used(tmp_path: Path) -> None:
         await client.say(session, "ask my_server_say: hello")
 
     assert "you said hello" in client.text()
+
+
+# what the editor holds
+
+
+class Holding:
+    """An editor with a file that is not saved."""
+
+    def __init__(self, client: Client, held: dict[str, str]) -> None:
+        self.client = client
+        self.held = held
+        self.silent = False
+        self._seen = 0
+
+    def serve(self) -> None:
+        """Answer what was asked of its files since the last time."""
+        for message in self.client.heard[self._seen :]:
+            match message:
+                case {"method": "fs/read_text_file", "params": {"path": path}} if path in self.held:
+                    self._answer(message, {"content": self.held[path]})
+                case {"method": "fs/read_text_file"}:
+                    self._answer(message, None)
+                case {"method": "fs/write_text_file", "params": params} if not self.silent:
+                    self.held[params["path"]] = params["content"]
+                    self._answer(message, {})
+                case _:
+                    pass
+        self._seen = len(self.client.heard)
+
+    def _answer(self, message: Message, result: Message | None) -> None:
+        error = {"code": -32002, "message": "no such file"}
+        rest = {"error": error} if result is None else {"result": result}
+        self.client.write({"jsonrpc": "2.0", "id": message["id"], **rest})
+
+    async def until(self, happened: Callable[[], object]) -> None:
+        """Serve until it has."""
+
+        def served() -> object:
+            self.serve()
+            return happened()
+
+        await until(served)
+
+
+async def offering(client: Client, **fs: bool) -> str:
+    """A session of an editor that offers its files."""
+    await client.ask("initialize", protocolVersion=1, clientCapabilities={"fs": fs})
+    return await client.new()
+
+
+async def test_what_is_not_saved_is_read_and_what_is_written_is_written_there(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.txt").write_text("saved")
+    (tmp_path / "b.txt").write_text("only on the disk")
+    path = str(tmp_path / "a.txt")
+    async with editor(tmp_path, "--yes") as client:
+        session = await offering(client, readTextFile=True, writeTextFile=True)
+        holding = Holding(client, {path: "not saved"})
+        for words in ("read a.txt and b.txt", "write a.txt: new words"):
+            request = client.prompt(session, words)
+            client.write(request)
+            await holding.until(
+                lambda r=request: [m for m in client.heard if m.get("id") == r["id"]]
+            )
+
+    assert "returned: not saved" in client.text()
+    assert "returned: only on the disk" in client.text()
+    assert holding.held == {path: "new words"}
+    assert (tmp_path / "a.txt").read_text() == "saved"
+
+
+async def test_an_editor_that_offers_no_files_is_not_asked_for_any(tmp_path: Path) -> None:
+    async with editor(tmp_path, "--yes") as client:
+        session = await offering(client)
+        await client.say(session, "write a.txt: new words")
+        assert not [m for m in client.heard if str(m.get("method")).startswith("fs/")]
+
+    assert (tmp_path / "a.txt").read_text() == "new words"
+
+
+async def test_a_stop_takes_back_what_the_editor_was_asked_for(tmp_path: Path) -> None:
+    async with editor(tmp_path, "--yes") as client:
+        session = await offering(client, writeTextFile=True)
+        request = client.prompt(session, "write a.txt: new words")
+        client.write(request)
+        await until(lambda: [m for m in client.heard if m.get("method") == "fs/write_text_file"])
+        client.write(client.cancel(session))
+        answer = await client.answered(request)
+        await until(lambda: [m for m in client.heard if m.get("method") == "$/cancel_request"])
+
+    assert answer["result"]["_meta"]["lastword"]["quiet"]
+    assert [
+        call["status"] for call in answer["result"]["_meta"]["lastword"]["receipt"]["calls"]
+    ] == ["may have executed"]

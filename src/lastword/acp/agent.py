@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
 from lastword.acp import prompts, updates
 from lastword.acp.agents import Agents
 from lastword.acp.asking import Asking
+from lastword.acp.editor import EditorFiles
 from lastword.acp.outbox import Outbox
 from lastword.acp.peer import Asked, Method, Peer
+from lastword.acp.plan import planning
 from lastword.acp.replay import replay
 from lastword.acp.shelf import Card, Shelf, new_id
 from lastword.acp.talk import Talk
-from lastword.acp.wire import INVALID_PARAMS, LIST, NOT_FOUND, TEXT, Field, Params, RpcError, take
+from lastword.acp.wire import (
+    INVALID_PARAMS,
+    LIST,
+    NOT_FOUND,
+    OBJECT,
+    TEXT,
+    Field,
+    Params,
+    RpcError,
+    take,
+)
+from lastword.agent.tools.files import Files
 from lastword.core.model import Policy
 from lastword.errors import LastwordError
 from lastword.runtime.runtime import Runtime
@@ -55,6 +69,7 @@ class AcpAgent:
         self._mode: Policy = mode
         self._window = window
         self._open: dict[str, tuple[Talk, Asking]] = {}
+        self._offers = {"reads": False, "writes": False}  # what the client does with files
         methods: Mapping[str, Method] = {
             "initialize": self._initialize,
             "authenticate": self._authenticate,
@@ -78,6 +93,11 @@ class AcpAgent:
 
     def _initialize(self, asked: Asked) -> Params:
         take(asked.params, "protocolVersion", Field(int, "a number"))
+        offered = take(take(asked.params, "clientCapabilities", OBJECT, {}), "fs", OBJECT, {})
+        self._offers = {
+            "reads": offered.get("readTextFile") is True,
+            "writes": offered.get("writeTextFile") is True,
+        }
         return {
             "protocolVersion": _VERSION,  # the newest that is spoken here; the client decides
             "agentCapabilities": _CAPABILITIES,
@@ -116,7 +136,8 @@ class AcpAgent:
 
     def _opened(self, id_: str, params: Params, folders: list[str]) -> Talk:
         """Known from here on, so that what stands behind it in the same breath finds it."""
-        made = self._agents.open(id_, folders, prompts.servers(params))
+        plan, files = planning(lambda: self._open[id_][0].tell), self._files(id_)
+        made = self._agents.open(id_, folders, prompts.servers(params), plan, files)
         root = folders[0]
         if id_ in self._open:
             talk, asking = self._open[id_]
@@ -127,6 +148,12 @@ class AcpAgent:
             talk = Talk(self.peer, session, root=root, mode=self._mode, window=self._window)
         self._open[id_] = talk, Asking(self.peer, id_, root, made.questions, talk)
         return talk
+
+    def _files(self, id_: str) -> Callable[..., Files]:
+        """Where a session's files are held: in the editor, too, if it offers that."""
+        if not any(self._offers.values()):
+            return Files
+        return partial(EditorFiles, peer=self.peer, session=id_, **self._offers)
 
     async def _ready(self, talk: Talk, asked: Asked, more: Params | None = None) -> Params:
         try:

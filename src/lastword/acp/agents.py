@@ -6,14 +6,17 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from pydantic_ai.toolsets import AbstractToolset
+
 from lastword.agent.assistant import Assistant
+from lastword.agent.tools.files import Files
 from lastword.agent.tools.mcp import McpServer, http, stdio
 from lastword.errors import EngineFailed
 from lastword.runtime.ledger import Call
 from lastword.runtime.run import Run
 
-Make: TypeAlias = Callable[[Sequence[str], Sequence[McpServer]], Assistant]
-"""Makes an assistant for these directories, with these servers."""
+Make: TypeAlias = Callable[..., Assistant]
+"""Makes an assistant for directories, with some more toolsets, and where its files are held."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 _LONGEST_NAME = 32
@@ -27,10 +30,15 @@ class Agents:
         self._of: dict[str, tuple[Assistant, Callable[[Call[Any]], Any]]] = {}
 
     def open(
-        self, session: str, folders: Sequence[str], servers: Sequence[dict[str, Any]]
+        self,
+        session: str,
+        folders: Sequence[str],
+        servers: Sequence[dict[str, Any]],
+        plan: AbstractToolset[Run],
+        files: Callable[..., Files],
     ) -> Assistant:
         """The assistant of a session, from here on."""
-        made = self._make(folders, _servers(servers))
+        made = self._make(folders, [plan, *_servers(servers)], files_in=files)
         self._of[session] = made, made.questions.as_before_tool()
         return made
 

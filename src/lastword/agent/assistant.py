@@ -6,7 +6,7 @@ right before it is written, and what it cannot be asked to end runs in a process
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from lastword.engines.pydantic_ai import Compaction, PydanticAI
 from lastword.errors import ProcessError, TooDeep
 from lastword.runtime.run import Engine, Run
 
-_READING = ("read_file", "list_files", "search_files", "delegate")
+_READING = ("show_plan", "read_file", "list_files", "search_files", "delegate")
 _READS = {"nature": "read_only"}  # if a stop comes in between, it can be called again
 _BY_PATH = ("read_file", "write_file", "edit_file", "list_files", "search_files")
 _SLIPS = 5  # in a row that a model may make before its answer fails
@@ -56,9 +56,10 @@ def assistant(
     toolsets: Sequence[AbstractToolset[Run]] = (),
     instructions: str = "",
     window: int = 128_000,
+    files_in: Callable[[Sequence[str | Path]], Files] = Files,
 ) -> Assistant:
     """Put it together. Reading is allowed, and all else asked for, unless the rules say so."""
-    files = Files(roots)
+    files = files_in(roots)
     root = Path(roots[0]).absolute()
     questions = _questions(files, rules)
     own = FunctionToolset[Run]()
@@ -104,10 +105,10 @@ def _file_tools(files: Files, questions: Questions) -> FunctionToolset[Run]:
     def shown(run: Run, tool: str, path: str, *also: str) -> Shown:
         return Shown(questions.rules(run.session), tool, files.name(path), also)
 
-    @tools.tool_plain(metadata=_READS)
-    def read_file(path: str, offset: int = 1, limit: int = 2000) -> str:
+    @tools.tool(metadata=_READS)
+    def read_file(ctx: RunContext[Run], path: str, offset: int = 1, limit: int = 2000) -> str:
         """Read a text file, or some lines of it, counted from 1."""
-        return _told(files.read_file, path, offset, limit)
+        return _told(files.read_file, path, offset, limit, may_go_on=lambda: ctx.deps.current)
 
     @tools.tool
     def write_file(ctx: RunContext[Run], path: str, text: str) -> str:

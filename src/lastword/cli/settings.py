@@ -7,16 +7,20 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from lastword.core.model import Policy
 
 if TYPE_CHECKING:
+    from pydantic_ai.toolsets import AbstractToolset
+
     from lastword.agent.assistant import Assistant
     from lastword.agent.config import Config, Found
     from lastword.agent.rules import Rule
     from lastword.agent.tools.mcp import McpServer
+    from lastword.runtime.run import Run
 
+Make: TypeAlias = "Callable[..., Assistant]"  # of directories, and maybe more toolsets
 MODES = get_args(Policy)
 
 
@@ -82,17 +86,20 @@ def mode_of(config: Config) -> Policy:
     return cast("Policy", mode)
 
 
-def maker(
-    config: Config, asked: argparse.Namespace
-) -> Callable[[Sequence[str], Sequence[McpServer]], Assistant]:
-    """Makes assistants that work in some directories, maybe with more MCP servers than are set."""
+def maker(config: Config, asked: argparse.Namespace) -> Make:
+    """Makes assistants that work in some directories, maybe with more tools than are set."""
     from lastword.agent.assistant import assistant  # noqa: PLC0415 - takes a second
     from lastword.agent.models import model_named  # noqa: PLC0415
+    from lastword.agent.tools.files import Files  # noqa: PLC0415
 
     model = model_named(config.model, base_url=config.base_url)
     servers, typed = _servers(config), _typed(asked)
 
-    def make(roots: Sequence[str], more: Sequence[McpServer] = ()) -> Assistant:
+    def make(
+        roots: Sequence[str],
+        more: Sequence[AbstractToolset[Run]] = (),
+        files_in: Callable[..., Files] = Files,
+    ) -> Assistant:
         return assistant(
             model,
             roots=roots,
@@ -101,6 +108,7 @@ def maker(
             instructions=config.instructions,
             window=config.window,
             toolsets=[*servers, *more],
+            files_in=files_in,
         )
 
     return make

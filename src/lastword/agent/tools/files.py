@@ -12,6 +12,7 @@ import re
 import stat
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from io import BytesIO
 from itertools import islice
 from secrets import token_hex
 from typing import BinaryIO
@@ -55,10 +56,38 @@ class Files:
         """The one name that a file has here, however its path was written; for rules."""
         return self.roots.name(path)
 
-    def read_file(self, path: str, offset: int = 1, limit: int = 2000) -> str:
+    # for who keeps files elsewhere, too, as an editor does that has not saved them
+
+    def held(self, place: Place, may_go_on: Callable[[], bool]) -> bytes | None:  # noqa: ARG002 - of the file that is asked about
+        """What a file holds, if that is not what is on the disk."""
+        return None
+
+    def put(
+        self,
+        place: Place,
+        data: bytes,
+        before: os.stat_result | None,
+        may_go_on: Callable[[], bool],
+    ) -> None:
+        """Have a file hold this, in place of what was there before."""
+        _replace(place, data, before, may_go_on)
+
+    # the tools
+
+    def read_file(
+        self,
+        path: str,
+        offset: int = 1,
+        limit: int = 2000,
+        *,
+        may_go_on: Callable[[], bool] = always,
+    ) -> str:
         """Read a text file, from line `offset` (the first is 1), at most `limit` lines."""
         if offset < 1 or limit < 1:
             raise ValueError(f"offset and limit must be at least 1; they are {offset}, {limit}")
+        with self.roots.at(path) as place:
+            if (held := self.held(place, may_go_on)) is not None:
+                return _lines(BytesIO(held), offset, limit) or f"[{place.shown} is empty]"
         with self.roots.at(path) as place, place.file() as file:
             size = os.fstat(file.fileno()).st_size
             if _is_binary(file):
@@ -70,7 +99,7 @@ class Files:
         data = text.encode(errors="replace")
         with self.roots.at(path, make=may_go_on) as place:
             before = place.status()
-            _replace(place, data, before, may_go_on)
+            self.put(place, data, before, may_go_on)
         did = "wrote" if before is None else "replaced"
         return f"{did} {place.shown}: {len(data):,} bytes"
 
@@ -87,7 +116,8 @@ class Files:
         if not old or old == new:
             raise ValueError("old must not be empty, and must differ from new; nothing was changed")
         with self.roots.at(path) as place:
-            before, data = _whole(place)
+            held = self.held(place, may_go_on)
+            before, data = _whole(place) if held is None else (place.status(), held)
             # in bytes: what is no text in the file stays as it is
             wanted, instead = _as_in(data, old.encode(), new.encode(errors="replace"))
             count = data.count(wanted)
@@ -104,7 +134,7 @@ class Files:
                     f"{place.shown} would have {size:,} bytes, and {_MOST_EDITED:,} is the most "
                     "that an edit may leave; nothing was changed"
                 )
-            _replace(place, data.replace(wanted, instead), before, may_go_on)
+            self.put(place, data.replace(wanted, instead), before, may_go_on)
         return f"edited {place.shown}: {count} {'place' if count == 1 else 'places'}"
 
     def list_files(

@@ -29,7 +29,7 @@ _WHY = {
     404: "does not know this model, or there is nothing at this address",
     429: "is asked too often, or the account has run out",
 }
-_TELL_NOTHING = (None, "xai")  # whose adapter keeps what the provider said to itself
+_TELL = ("openai", "anthropic")  # of whom it is known that they say when an answer is all
 _LONGEST = 300  # letters of what a provider says
 _ASKED_BADLY = re.compile(r"Tool '(?P<tool>.*)' exceeded max retries count of (?P<times>\d+)")
 _UNREACHABLE = getattr(exceptions, "ModelConnectionError", ModelAPIError)  # older ones have no such
@@ -60,10 +60,10 @@ def broke_off(response: ModelResponse) -> bool:
     """Whether a streamed answer ended without its provider saying that it does.
 
     The framework takes a missing reason to finish for a plain stop, where OpenAI's chat is spoken;
-    what the provider itself said is in the details. Models of no provider say nothing of the kind.
+    what the provider itself said is in the details. Others may say nothing of the kind.
     """
     details = response.provider_details or {}
-    if response.provider_name in _TELL_NOTHING or "finish_reason" in details:
+    if response.provider_name not in _TELL or "finish_reason" in details:
         return False
     return response.state == "incomplete" or response.finish_reason in (None, "stop")
 
