@@ -6,7 +6,7 @@ import asyncio
 import sys
 from importlib import import_module
 
-BENCHES = ("fence", "stop", "processes", "store", "agent")
+BENCHES = ("fence", "stop", "processes", "store", "agent", "acp")
 
 
 def main(names: list[str]) -> int:
