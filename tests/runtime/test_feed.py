@@ -119,3 +119,16 @@ async def test_who_watches_is_told_what_a_tool_was_called_with_and_what_came_of_
         ("fail", Status.BEGUN, "{}", "", False),
         ("fail", Status.COMPLETED, "{}", "ValueError('no')", True),
     ]
+
+
+async def test_once_a_session_is_loaded_a_message_is_accepted_in_the_step_that_sends_it() -> None:
+    async with Runtime(count, store="memory:") as r:
+        session = r.session("s")
+        await session.loaded()
+        assert session.last_event == 0
+        sending = session.send("one")
+        with suppress(StopIteration):
+            sending.send(None)  # its first step
+        sending.close()
+
+        assert (session.last_event, session.busy) == (1, True)
