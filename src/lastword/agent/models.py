@@ -10,9 +10,7 @@ from typing import Any
 
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import Model, infer_model
-from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers import Provider, infer_provider_class
-from pydantic_ai.providers.openai import OpenAIProvider
 
 from lastword.agent.rehearsal import Rehearsal
 from lastword.errors import LastwordError
@@ -95,5 +93,8 @@ def _compatible(name: str | None, base_url: str, key: str) -> Model:
         raise ModelUnavailable(f"--base-url must begin with http:// or https://; it is {base_url}")
     if not name:
         raise ModelUnavailable(f"say which model to ask {base_url} for, with --model")
-    name = name.removeprefix("openai:")
-    return OpenAIChatModel(name, provider=OpenAIProvider(base_url=base_url, api_key=key or "none"))
+    from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415 - takes half a second
+    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
+
+    provider = OpenAIProvider(base_url=base_url, api_key=key or "none")
+    return OpenAIChatModel(name.removeprefix("openai:"), provider=provider)

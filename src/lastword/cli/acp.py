@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import os
 import sys
 
@@ -30,6 +31,7 @@ def main(asked: argparse.Namespace) -> int:
     from lastword.acp.stdio import keep_output_for_the_protocol  # noqa: PLC0415 - only here
 
     output = keep_output_for_the_protocol()  # before anything is imported that might print
+    gc.disable()  # what is imported stays, and need not be looked through, now or later
     try:
         config = settings.settled(asked, "lastword acp")
         make, mode = settings.maker(config, asked), settings.mode_of(config)
@@ -39,6 +41,8 @@ def main(asked: argparse.Namespace) -> int:
         folder = of_the_person("XDG_STATE_HOME", ".local/state", os.environ) / "acp"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         store = asked.store or f"sqlite:{folder / 'sessions.db'}"
+        gc.freeze()
+        gc.enable()
         asyncio.run(
             serve(make, output=output, folder=folder, store=store, mode=mode, window=config.window)
         )
