@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import logging
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from importlib.metadata import version
 from typing import Any
@@ -31,11 +31,14 @@ from lastword.acp.wire import (
 )
 from lastword.agent.tools.files import Files
 from lastword.core.model import Policy
-from lastword.errors import LastwordError
+from lastword.errors import LastwordError, UnknownSession
 from lastword.runtime.runtime import Runtime
+
+log = logging.getLogger("lastword")
 
 _VERSION = 1
 _PAGE = 50  # sessions in a list
+_LONGEST_CURSOR = 9  # digits
 _CAPABILITIES: Params = {
     "loadSession": True,
     "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
@@ -114,15 +117,15 @@ class AcpAgent:
     async def _new(self, asked: Asked) -> Params:
         id_, folders = new_id(), prompts.directories(asked.params)
         talk = self._opened(id_, asked.params, folders)
-        self._shelf.put(id_, folders)
-        return await self._ready(talk, asked, {"sessionId": id_})
+        try:
+            self._shelf.put(id_, folders)
+            return await self._ready(talk, asked, {"sessionId": id_})
+        except BaseException:
+            self._shelf.remove(id_)  # nobody was told its name
+            raise
 
     async def _load(self, asked: Asked) -> Params:
-        talk = self._reopened(asked.params)
-        for update in replay(await talk.session.log(), talk.root):
-            talk.tell(update)
-            await self.peer.outbox.room()
-        return await self._ready(talk, asked)
+        return await self._ready(self._reopened(asked.params), asked, told_again=True)
 
     async def _resume(self, asked: Asked) -> Params:
         return await self._ready(self._reopened(asked.params), asked)
@@ -136,17 +139,25 @@ class AcpAgent:
 
     def _opened(self, id_: str, params: Params, folders: list[str]) -> Talk:
         """Known from here on, so that what stands behind it in the same breath finds it."""
-        plan, files = planning(lambda: self._open[id_][0].tell), self._files(id_)
-        made = self._agents.open(id_, folders, prompts.servers(params), plan, files)
-        root = folders[0]
+        servers = prompts.servers(params)
         if id_ in self._open:
             talk, asking = self._open[id_]
+            if talk.session.busy or (tuple(folders), servers) == (talk.folders, talk.servers):
+                return talk  # with its open questions, and what was allowed for good
             asking.close()
-            talk.root = root
+            talk.folders, talk.servers = tuple(folders), servers
         else:
-            session = self._runtime.session(id_)
-            talk = Talk(self.peer, session, root=root, mode=self._mode, window=self._window)
-        self._open[id_] = talk, Asking(self.peer, id_, root, made.questions, talk)
+            talk = Talk(
+                self.peer,
+                self._runtime.session(id_),
+                folders=folders,
+                servers=servers,
+                mode=self._mode,
+                window=self._window,
+            )
+        plan, files = planning(lambda: talk.tell), self._files(id_)
+        made = self._agents.open(id_, folders, servers, plan, files)
+        self._open[id_] = talk, Asking(self.peer, id_, folders[0], made.questions, talk)
         return talk
 
     def _files(self, id_: str) -> Callable[..., Files]:
@@ -155,11 +166,17 @@ class AcpAgent:
             return Files
         return partial(EditorFiles, peer=self.peer, session=id_, **self._offers)
 
-    async def _ready(self, talk: Talk, asked: Asked, more: Params | None = None) -> Params:
+    async def _ready(
+        self, talk: Talk, asked: Asked, more: Params | None = None, *, told_again: bool = False
+    ) -> Params:
         try:
             await talk.session.loaded()
-        except LastwordError:
-            await self._put_away(talk.session.id)
+            if told_again:
+                await self._tell_again(talk)
+        except BaseException as error:
+            # what stands behind it would wait for ever; one that was open before can go on
+            if isinstance(error, LastwordError) or not talk.ready.is_set():
+                await self._put_away(talk)
             raise
         talk.ready.set()
         result = {**(more or {}), **_options(talk)}
@@ -167,34 +184,58 @@ class AcpAgent:
         talk.tell(updates.commands())  # the client has to know the session first
         return result
 
+    async def _tell_again(self, talk: Talk) -> None:
+        for update in replay(await talk.session.log(), talk.root, talk.session.active):
+            talk.tell(update)
+            await self.peer.outbox.room()
+
     def _list(self, asked: Asked) -> Params:
         folder = take(asked.params, "cwd", TEXT, None)
         cursor = take(asked.params, "cursor", TEXT, "0")
-        if not cursor.isdecimal():
+        if not cursor.isdecimal() or len(cursor) > _LONGEST_CURSOR:
             raise RpcError(INVALID_PARAMS, f"cursor {cursor:.50} was not given out here")
         cards = [card for card in self._shelf.all() if folder in (None, card.folders[0])]
         first, last = int(cursor), int(cursor) + _PAGE
         page: Params = {"sessions": [_shown(card) for card in cards[first:last]]}
         return page | {"nextCursor": str(last)} if last < len(cards) else page
 
-    async def _close(self, asked: Asked) -> Params:
-        await self._put_away(self._talk(asked.params).session.id)
+    def _close(self, asked: Asked) -> Awaitable[Params]:
+        asked.on_cancel = _to_the_end
+        return self._closed(self._talk(asked.params))
+
+    async def _closed(self, talk: Talk) -> Params:
+        await self._put_away(talk)
+        for kept in talk.session.processes:  # nobody could see them any more
+            await kept.end()
         return {}
 
-    async def _delete(self, asked: Asked) -> Params:
+    def _delete(self, asked: Asked) -> Awaitable[Params]:
+        asked.on_cancel = _to_the_end
         card = self._card(asked.params)
+        self._shelf.remove(card.id)  # at once: what stands behind it must not open it again
+        return self._deleted(card)
+
+    async def _deleted(self, card: Card) -> Params:
         if card.id in self._open:
-            await self._put_away(card.id)
-        with suppress(LastwordError):
+            await self._put_away(self._open[card.id][0])
+        try:
             await self._runtime.delete(card.id)
-        self._shelf.remove(card.id)
+        except UnknownSession:  # nothing was ever said in it
+            pass
+        except LastwordError:
+            self._shelf.put(card.id, card.folders, card.title)
+            raise
         return {}
 
-    async def _put_away(self, id_: str) -> None:
-        talk, asking = self._open.pop(id_)
+    async def _put_away(self, talk: Talk) -> None:
+        id_ = talk.session.id
+        if id_ not in self._open or self._open[id_][0] is not talk:
+            return  # it was put away meanwhile
+        _, asking = self._open.pop(id_)
         await talk.close()
         asking.close()
-        self._agents.close(id_)
+        if id_ not in self._open:  # and was not opened again meanwhile
+            self._agents.close(id_)
 
     def _talk(self, params: Params) -> Talk:
         id_ = take(params, "sessionId", TEXT)
@@ -214,10 +255,11 @@ class AcpAgent:
     def _prompt(self, asked: Asked) -> None:
         talk = self._talk(asked.params)
         text, attachments = prompts.read(take(asked.params, "prompt", LIST))
-        untitled = not talk.title
         talk.prompt(asked, text, attachments)
-        if untitled and talk.title:
-            self._shelf.put(talk.session.id, [talk.root], talk.title)
+        try:
+            self._shelf.put(talk.session.id, talk.folders, talk.title)
+        except OSError as error:  # it is accepted, and only its place in the list is not kept
+            log.warning("card not written session=%s errno=%s", talk.session.id, error.errno)
 
     def _cancel(self, params: Params) -> None:
         self._talk(params).cancel()
@@ -234,6 +276,10 @@ class AcpAgent:
             raise RpcError(INVALID_PARAMS, f"there is no option {option:.50}")
         talk.set_mode(_mode(take(asked.params, "value", TEXT)))
         return {"configOptions": updates.options(talk.mode)}
+
+
+def _to_the_end() -> None:
+    """What has begun to be closed is closed, whoever has lost interest."""
 
 
 def _mode(word: str) -> Policy:

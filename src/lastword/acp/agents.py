@@ -38,7 +38,7 @@ class Agents:
         files: Callable[..., Files],
     ) -> Assistant:
         """The assistant of a session, from here on."""
-        made = self._make(folders, [plan, *_servers(servers)], files_in=files)
+        made = self._make(folders, [plan, *_servers(servers, folders[0])], files_in=files)
         self._of[session] = made, made.questions.as_before_tool()
         return made
 
@@ -65,7 +65,7 @@ def _root(name: str) -> str:
     return name.partition("#")[0]
 
 
-def _servers(servers: Sequence[dict[str, Any]]) -> list[McpServer]:
+def _servers(servers: Sequence[dict[str, Any]], cwd: str) -> list[McpServer]:
     """As the client names them, as far as a tool can be named after that."""
     made: dict[str, McpServer] = {}
     for server in servers:
@@ -75,7 +75,7 @@ def _servers(servers: Sequence[dict[str, Any]]) -> list[McpServer]:
             number += 1
             name = f"{wanted[: _LONGEST_NAME - 4]}_{number}"
         if "command" in server:
-            made[name] = stdio(name, server["command"], server["env"])
+            made[name] = stdio(name, server["command"], server["env"], cwd)
         else:
             made[name] = http(name, server["url"], server["headers"])
     return list(made.values())

@@ -29,6 +29,9 @@ class Telling(Protocol):
     async def caught_up(self) -> None:
         """Return when all that has happened so far has been told."""
 
+    def tell(self, update: Params) -> None:
+        """Tell the client."""
+
 
 class Asking:
     """The open questions of one session and of those below it."""
@@ -61,16 +64,24 @@ class Asking:
         def is_open() -> bool:
             return question in self._questions.open()
 
+        choice = ""
         try:
             await self._talk.caught_up()  # it is told that there is a call before it is asked for
             answer = await self._peer.ask(
                 "session/request_permission", self._shown(question), is_open
             )
-            self._take(question, _chosen(answer))
+            choice = _chosen(answer)
+            self._take(question, choice)
         except RpcError:  # the client cannot ask
             self._take(question, "reject_once")
         finally:
             del self._open[question.id]
+            if question.session != self._session:  # of a run below, whose calls nobody is told of
+                self._tell_end(question, allowed=choice.startswith("allow"))
+
+    def _tell_end(self, question: Question, *, allowed: bool) -> None:
+        said = {"sessionUpdate": "tool_call_update", "toolCallId": question.call or question.id}
+        self._talk.tell(said | {"status": "completed" if allowed else "failed"})
 
     def _shown(self, question: Question) -> Params:
         arguments = updates.arguments_of(question.text)

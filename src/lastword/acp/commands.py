@@ -10,7 +10,7 @@ from lastword.core.model import Policy
 from lastword.core.receipt import Receipt
 from lastword.runtime.session import Session
 
-_COMMAND = re.compile(rf"/({'|'.join(updates.COMMANDS)})\b(.*)", re.DOTALL)
+_COMMAND = re.compile(rf"/({'|'.join(updates.COMMANDS)})(\s.*)?", re.DOTALL)
 
 
 class Talking(Protocol):
@@ -28,27 +28,27 @@ def is_command(text: str) -> bool:
     return _COMMAND.fullmatch(text.strip()) is not None
 
 
-async def do(talk: Talking, text: str) -> str:
-    """Do it; what is to be said about it."""
+async def do(talk: Talking, text: str) -> tuple[str, Receipt | None]:
+    """Do it; what is to be said about it, and the receipt of what was stopped."""
     found = _COMMAND.fullmatch(text.strip())
-    name, rest = found.groups() if found else ("stop", "")
+    name, rest = found.groups("") if found else ("stop", "")
     match name:
         case "stop":
             receipt = await talk.stop()
-            return str(receipt) if receipt else "Nothing was going on."
+            return (str(receipt), receipt) if receipt else ("Nothing was going on.", None)
         case "mode":
-            return _mode(talk, rest.strip())
+            return _mode(talk, rest.strip()), None
         case "receipt":
-            return await _receipt(talk)
+            return await _receipt(talk), None
         case _:
-            return await _processes(talk, rest.strip())
+            return await _processes(talk, rest.strip()), None
 
 
 def _mode(talk: Talking, word: str) -> str:
     mode = updates.mode_of(word)
     if mode is None:
         known = updates.COMMANDS["mode"][1]
-        raise ValueError(f"/mode takes one of these: {known}")
+        return f"/mode takes one of these: {known}"
     talk.set_mode(mode)
     return f"While an answer is being made, a new message: {mode}."
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,6 +17,7 @@ from contextlib import suppress
 from lastword.acp.wire import Params, line_of
 
 _FULL = 1 << 20  # bytes that may wait before whoever speaks has to
+_OVERFULL = 16 << 20  # and before nothing more is heard
 
 
 def _always() -> bool:
@@ -38,6 +40,8 @@ class Outbox:
         self._room.set()
         self._watched = False
         os.set_blocking(fd, False)
+        if stat.S_ISFIFO(os.fstat(fd).st_mode):  # then it is known at once that nobody reads it
+            self._loop.add_reader(fd, self._give_up)
 
     def send(self, message: Params, while_: Callable[[], bool] = _always) -> None:
         """Let a message leave as soon as it can, if that is still so when it does."""
@@ -52,8 +56,13 @@ class Outbox:
             self._flush()
 
     async def room(self) -> None:
-        """Return when not too much is waiting."""
+        """Return when not too much is waiting, for who speaks of its own accord."""
         await self._room.wait()
+
+    async def some_room(self) -> None:
+        """The same for answers, of which more may wait: who asks has to be heard meanwhile."""
+        if self._size > _OVERFULL:
+            await self._room.wait()
 
     async def empty(self, seconds: float) -> None:
         """Return when all has left, or so much time has passed."""
@@ -104,6 +113,7 @@ class Outbox:
 
     def _give_up(self) -> None:
         self._unwatch()
+        self._loop.remove_reader(self._fd)
         self._waiting.clear()
         self._leaving = memoryview(b"")
         self._size = 0

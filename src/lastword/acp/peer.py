@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import TypeAlias
 
 from lastword.acp.outbox import Outbox
@@ -87,6 +88,7 @@ class Peer:
             for said in read(line):
                 self._take(said)
                 await asyncio.sleep(0)
+                await self.outbox.some_room()
 
     def _take(self, said: Request | Notification | Answer | Bad) -> None:
         match said:
@@ -158,6 +160,13 @@ class Peer:
         if self._open.get(asked.id) is asked:
             del self._open[asked.id]
         self.outbox.send({"id": asked.id, **answer})
+
+    async def all_answered(self, seconds: float) -> None:
+        """Return when nobody waits for an answer, or so much time has passed."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                for asked in tuple(self._open.values()):
+                    await asked.answered.wait()
 
     # what is asked
 

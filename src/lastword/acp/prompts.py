@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+from pathlib import Path
 from typing import Any, cast
 
 from lastword.acp.wire import INVALID_PARAMS, LIST, OBJECT, TEXT, Params, RpcError, take
+from lastword.agent.tools.mcp import PICTURES
 from lastword.core.model import Attachment
+
+_BEGINNING = 16  # bytes by which a picture is known
 
 
 def read(blocks: list[object]) -> tuple[str, tuple[Attachment, ...]]:
@@ -28,9 +32,8 @@ def _take(block: Params, words: list[str], attached: list[Attachment]) -> None:
         case "text":
             words.append(take(block, "text", TEXT))
         case "image":
-            data = _base64(take(block, "data", TEXT))
-            kind = take(block, "mimeType", TEXT)
-            attached.append(Attachment(kind, data, take(block, "uri", TEXT, "")))
+            kind, data = take(block, "mimeType", TEXT), take(block, "data", TEXT)
+            attached.append(_picture(kind, data, take(block, "uri", TEXT, "")))
         case "resource_link":
             name, uri = take(block, "name", TEXT), take(block, "uri", TEXT)
             words.append(f"[{name}]({uri})")
@@ -50,17 +53,20 @@ def _embedded(resource: Params, words: list[str], attached: list[Attachment]) ->
         words.append(f'<file uri="{uri}">\n{take(resource, "text", TEXT)}\n</file>')
         return
     kind = take(resource, "mimeType", TEXT, "application/octet-stream")
-    if not kind.startswith("image/"):
-        raise RpcError(INVALID_PARAMS, f"{uri:.200} is {kind:.50}: only texts and images are taken")
-    attached.append(Attachment(kind, _base64(take(resource, "blob", TEXT)), uri))
+    attached.append(_picture(kind, take(resource, "blob", TEXT), uri))
 
 
-def _base64(data: str) -> str:
+def _picture(kind: str, data: str, uri: str) -> Attachment:
+    """One that every provider takes; any other would make the session unusable from here on."""
     try:
-        base64.b64decode(data, validate=True)
+        start = base64.b64decode(data, validate=True)[:_BEGINNING]
     except (binascii.Error, ValueError) as error:
         raise RpcError(INVALID_PARAMS, f"data is not base64: {error}") from error
-    return data
+    if kind not in PICTURES or not start.startswith(PICTURES[kind]):
+        known = ", ".join(PICTURES)
+        why = f"a {kind:.50} cannot be taken, or is none; texts and {known} can"
+        raise RpcError(INVALID_PARAMS, why)
+    return Attachment(kind, data, uri)
 
 
 def servers(params: Params) -> list[dict[str, Any]]:
@@ -78,6 +84,11 @@ def _server(said: object) -> dict[str, Any]:
         return {"name": name, "command": command, "env": _pairs(server, "env")}
     if kind == "http":
         url = take(server, "url", TEXT)
+        if not url.startswith(("http://", "https://")):
+            why = (
+                f"the MCP server {name:.50} needs an address that begins with http; not {url:.100}"
+            )
+            raise RpcError(INVALID_PARAMS, why)
         return {"name": name, "url": url, "headers": _pairs(server, "headers")}
     why = f"the MCP server {name:.50} is of type {kind!r:.50}; stdio and http can be used"
     raise RpcError(INVALID_PARAMS, why)
@@ -106,4 +117,10 @@ def directories(params: Params) -> list[str]:
     for folder in folders:
         if not folder.startswith("/"):
             raise RpcError(INVALID_PARAMS, f"cwd must be an absolute path; it is {folder:.200}")
+        try:
+            is_there = Path(folder).is_dir()
+        except (OSError, ValueError):  # too long, or holds what no path can
+            is_there = False
+        if not is_there:
+            raise RpcError(INVALID_PARAMS, f"{folder:.200} is not a directory")
     return folders

@@ -6,13 +6,16 @@ from collections.abc import Iterable, Iterator
 
 from lastword.acp import updates
 from lastword.acp.wire import Params
-from lastword.core.model import CallId, Status
+from lastword.core.model import CallId, RunId, Status
 from lastword.core.receipt import ToolNews
 from lastword.core.transcript import Called, Entry, Result, Said, Text, Thinking
 
 
-def replay(log: Iterable[Entry], root: str) -> Iterator[Params]:
-    """The updates that tell it: what was said, and every call with how it ended."""
+def replay(log: Iterable[Entry], root: str, active: RunId | None) -> Iterator[Params]:
+    """The updates that tell it: what was said, and every call with how it ended.
+
+    Those of the active run have not ended, and how they do is still to be told.
+    """
     calls: dict[CallId, Called] = {}
     for entry in log:
         match entry:
@@ -30,7 +33,7 @@ def replay(log: Iterable[Entry], root: str) -> Iterator[Params]:
                 yield updates.call_update(_news(made, entry.status, entry.content, entry.error))
             case _:
                 pass
-    for made in calls.values():  # lost, and not settled yet
+    for made in [one for one in calls.values() if one.run != active]:  # lost, not settled yet
         yield updates.call_update(_news(made, Status.MAY_HAVE_EXECUTED))
 
 

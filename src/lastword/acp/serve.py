@@ -43,7 +43,8 @@ async def serve(
             while data := await spoken.next():
                 await agent.peer.hear(data)
         finally:
-            spoken.close()
             await agent.stop()
+            await agent.peer.all_answered(_LAST_WORDS)
             await outbox.empty(_LAST_WORDS)
             outbox.close()
+            spoken.close()  # last: a second signal must not be quicker than what is being ended

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -42,9 +43,9 @@ class Shelf:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._folder = folder
 
-    def put(self, id: str, folders: list[str], title: str = "") -> None:
+    def put(self, id: str, folders: Sequence[str], title: str = "") -> None:
         """Write a session's card, or write it anew."""
-        plain = {"folders": folders, "title": title}
+        plain = {"folders": list(folders), "title": title}
         fd, draft = tempfile.mkstemp(dir=self._folder, suffix=".draft")
         with os.fdopen(fd, "w") as file:
             json.dump(plain, file)
@@ -56,11 +57,17 @@ class Shelf:
             return None
         path = self._path(id)
         try:
-            plain = cast("dict[str, Any]", json.loads(path.read_text()))
-            changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-            return Card(id, tuple(plain["folders"]), plain["title"], changed.isoformat())
-        except (OSError, ValueError, KeyError, TypeError):
+            plain = cast("object", json.loads(path.read_text()))
+            changed = datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat()
+        except (OSError, ValueError, RecursionError):
             return None
+        if not isinstance(plain, dict):
+            return None  # somebody else's
+        known = cast("dict[str, Any]", plain)
+        folders, title = known.get("folders"), known.get("title")
+        if not isinstance(folders, list) or not folders or not isinstance(title, str):
+            return None
+        return Card(id, tuple(map(str, cast("list[object]", folders))), title, changed)
 
     def all(self) -> list[Card]:
         """Every card, the last that was spoken in first."""

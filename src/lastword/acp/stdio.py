@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 _CHUNK = 1 << 20
+_MOST = 8  # chunks that wait to be looked at
 _SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
@@ -31,6 +32,7 @@ class Input:
         self._loop = asyncio.get_running_loop()
         self._fd = fd
         self._chunks: asyncio.Queue[bytes] = asyncio.Queue()
+        self._paused = False  # enough is waiting
         for number in _SIGNALS:
             self._loop.add_signal_handler(number, self.end)
         try:
@@ -40,10 +42,16 @@ class Input:
 
     async def next(self) -> bytes:
         """What has come; empty at the end."""
-        return await self._chunks.get()
+        chunk = await self._chunks.get()
+        if self._paused and self._chunks.empty():
+            self._paused = False
+            self._loop.add_reader(self._fd, self._read)
+        return chunk
 
     def end(self) -> None:
-        """Nothing more will come."""
+        """The client has gone, or we have to: nothing more is taken, not even what is waiting."""
+        while not self._chunks.empty():
+            self._chunks.get_nowait()
         self._chunks.put_nowait(b"")
 
     def close(self) -> None:
@@ -60,9 +68,10 @@ class Input:
             return
         except OSError:
             data = b""
-        if not data:
-            self._loop.remove_reader(self._fd)
         self._chunks.put_nowait(data)
+        self._paused = bool(data) and self._chunks.qsize() >= _MOST
+        if not data or self._paused:
+            self._loop.remove_reader(self._fd)
 
     def _read_all(self) -> None:
         put: Callable[[bytes], object] = self._chunks.put_nowait

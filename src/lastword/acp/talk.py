@@ -10,15 +10,24 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lastword.acp import updates
 from lastword.acp.commands import do, is_command
 from lastword.acp.peer import Asked, Peer
-from lastword.acp.wire import INTERNAL, Params, RpcError
-from lastword.core.model import Attachment, CallId, Message, MessageId, Outcome, Policy, Status
+from lastword.acp.wire import INTERNAL, NOT_FOUND, Params, RpcError
+from lastword.core.model import (
+    Attachment,
+    CallId,
+    Message,
+    MessageId,
+    Outcome,
+    Policy,
+    RunId,
+    Status,
+)
 from lastword.core.receipt import Receipt, ToolNews, ToolReport
 from lastword.core.transcript import Used
 from lastword.core.words import means_stop
@@ -31,6 +40,7 @@ if TYPE_CHECKING:
     from lastword.runtime.stop import Answer
 
 _MOMENT = 0.02  # seconds that the first words of a new run wait for the old one's receipt
+_LATE = 10.0  # seconds: longer than any stop takes
 _SHOWN = 8_000  # characters of what a call has written so far
 _DONE = {Outcome.COMPLETED: "end_turn", Outcome.REFUSED: "refusal"}
 
@@ -39,39 +49,64 @@ class Prompt:
     """A `session/prompt`, from its line to its answer."""
 
     def __init__(self, asked: Asked) -> None:
+        loop = asyncio.get_running_loop()
         self.asked = asked
-        self.ticket: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
-        self.called_off = False  # before it was accepted
+        self.ticket: asyncio.Future[Ticket] = loop.create_future()
+        self.called_off = False  # by its own id
+        self.run: RunId | None = None  # the one that answered it, once that has ended
         self.ended = asyncio.Event()  # all that its run did has been told
+        self.receipt: asyncio.Future[Receipt] = loop.create_future()  # of what ended it
 
 
 class Talk:
     """One session, as long as the client has it open."""
 
     def __init__(
-        self, peer: Peer, session: Session, *, root: str, mode: Policy, window: int
+        self,
+        peer: Peer,
+        session: Session,
+        *,
+        folders: Sequence[str],
+        servers: list[dict[str, Any]],
+        mode: Policy,
+        window: int,
     ) -> None:
         self.session = session
         self.mode: Policy = mode
         self.receipt: Receipt | None = None  # the last
         self.ready = asyncio.Event()
         self.title = ""
-        self.root = root
+        self.folders = tuple(folders)
+        self.servers = servers  # those that the client handed over
         self._peer = peer
         self._seen = session.last_event  # the number of the last event that was told
         self._more: asyncio.Future[None] | None = None
         self._window = window
         self._prompts: dict[MessageId, Prompt] = {}
         self._sending: deque[Prompt] = deque()  # in the order in which they will be accepted
-        self._early: list[Prompt] = []  # not sent yet: the session is being read
+        self._early: dict[Prompt, None] = {}  # not sent yet: the session is being read
+        self._owed: deque[Prompt] = deque()  # answered before their receipt was there
         self._stopping: Answer | None = None
+        self._failed = False  # it could not be opened
         self._calls: dict[CallId, list[str]] = {}  # those that go on, and what each has written
-        self._told: set[CallId] = set()
-        self._watching = peer.tasks.start(self._watch(), name=f"session {session.id}")
+        self._told: set[CallId] = set()  # calls that the client knows of, and not yet their end
+        self._in_turn = asyncio.Lock()  # whoever waits until it is ready goes in the order it came
+        # from here on, not from when it is ready: the first to be sent may be quicker than that
+        watch = self._watch(session.events())
+        self._watching = peer.tasks.start(watch, name=f"session {session.id}")
+
+    @property
+    def root(self) -> str:
+        return self.folders[0]
 
     async def close(self) -> None:
         """The client has no use for it any more: stop, answer every prompt, and tell no more."""
-        self.cancel()
+        if self.ready.is_set():
+            self.cancel()
+        else:  # it could not be opened: nothing was sent, and nothing will be
+            self._failed = True
+            self._watching.cancel()
+            self.ready.set()
         for prompt in [*self._early, *self._sending, *self._prompts.values()]:
             await prompt.asked.answered.wait()
         self._watching.cancel()
@@ -82,8 +117,8 @@ class Talk:
         """Take a prompt, in this very step; it is answered when its run has ended."""
         prompt = Prompt(asked)
         asked.on_cancel = lambda: self._call_off(prompt)
-        self.title = self.title or " ".join(text.split())[:80]
-        self._early.append(prompt)
+        self.title = self.title or " ".join(text[:1000].split())[:80]
+        self._early[prompt] = None
         self._peer.tasks.start(self._answer(prompt, text, attachments), name="prompt")
 
     def cancel(self) -> None:
@@ -94,14 +129,11 @@ class Talk:
             self._stopping = self.session.stop()
 
     def _call_off(self, prompt: Prompt) -> None:
-        """This one prompt is not wanted any more; it is stopped if its turn has come."""
-        if prompt in self._early:
-            prompt.called_off = True
-        elif prompt.ticket.done():
+        """This one prompt is not wanted any more; its run is stopped, or never starts."""
+        prompt.called_off = True
+        if prompt.ticket.done():
             with suppress(LastwordError):  # it may have ended meanwhile
                 self._stopping = self.session.stop(run=prompt.ticket.result().run)
-        else:
-            self.cancel()
 
     def set_mode(self, mode: Policy) -> None:
         """What a new prompt does from here on."""
@@ -117,28 +149,34 @@ class Talk:
             await asyncio.shield(self._more)
 
     async def stop(self) -> Receipt:
-        """Stop, and wait for the receipt."""
+        """Stop, and wait until what was stopped has its answer."""
         self._stopping = answer = self.session.stop()
-        return await answer
+        receipt = await answer
+        await self.caught_up()
+        for prompt in [one for one in self._prompts.values() if one.ended.is_set()]:
+            await prompt.asked.answered.wait()
+        return receipt
 
     async def _answer(self, prompt: Prompt, text: str, attachments: tuple[Attachment, ...]) -> None:
         try:
-            await self.ready.wait()
-            self._early.remove(prompt)
-            if prompt.called_off:
+            async with self._in_turn:
+                await self.ready.wait()
+            del self._early[prompt]
+            if self._failed:
+                why = f"session {self.session.id} could not be opened, so nothing was sent"
+                prompt.asked.refuse(RpcError(NOT_FOUND, why))
+            elif prompt.called_off:
                 told = {"quiet": True, "words": "It was cancelled before it was sent."}
                 prompt.asked.answer({"stopReason": "cancelled", "_meta": {"lastword": told}})
             elif is_command(text) or means_stop(text):
-                await self._command(prompt, text)
+                words, receipt = await do(self, text)
+                self.tell(updates.message(words))
+                meta = _meta(receipt) if receipt else {}
+                prompt.asked.answer({"stopReason": "end_turn", **meta})
             else:
                 await self._send(prompt, text, attachments)
         except (LastwordError, ValueError) as error:
             prompt.asked.refuse(RpcError(INTERNAL, str(error)))
-
-    async def _command(self, prompt: Prompt, text: str) -> None:
-        words = await do(self, text)
-        self.tell(updates.message(words))
-        prompt.asked.answer({"stopReason": "end_turn"})
 
     async def _send(self, prompt: Prompt, text: str, attachments: tuple[Attachment, ...]) -> None:
         self._sending.append(prompt)
@@ -150,26 +188,26 @@ class Talk:
                 self._sending.remove(prompt)
             raise
         prompt.ticket.set_result(ticket)
+        if prompt.called_off:
+            self._call_off(prompt)
         outcome = await ticket.outcome()
         await prompt.ended.wait()
-        if outcome in {Outcome.STOPPED, Outcome.WITHDRAWN} and self._stopping:
-            self.receipt = await self._stopping
-        await self._reply(prompt)
+        if outcome in _DONE or outcome is Outcome.FAILED:
+            await self._reply(prompt, outcome)
+        else:
+            prompt.asked.answer(_cancelled(await _in_time(prompt.receipt)))
 
-    async def _reply(self, prompt: Prompt) -> None:
-        """Answer it, once what became of it is durable."""
-        ticket = await prompt.ticket
-        outcome = await ticket.outcome()
+    async def _reply(self, prompt: Prompt, outcome: Outcome) -> None:
+        """Answer a prompt whose run ended by itself."""
+        ticket = prompt.ticket.result()
         if outcome is Outcome.FAILED:
             prompt.asked.refuse(RpcError(INTERNAL, ticket.error or "the run failed"))
-        elif outcome in _DONE:
-            replaced = await ticket.receipt()
-            meta = _meta(replaced) if replaced else {}
-            prompt.asked.answer({"stopReason": _DONE[outcome], **meta})
-        else:
-            known = self.receipt and {ticket.run, ticket.message.id} & _ended_by(self.receipt)
-            meta = _meta(self.receipt if known else None)
-            prompt.asked.answer({"stopReason": "cancelled", **meta})
+            return
+        receipt = await ticket.receipt()  # of what it took over; or of a stop right before it
+        if receipt is None and self._owed:
+            receipt = await _in_time(self._owed.popleft().receipt)
+        meta = _meta(receipt) if receipt else {}
+        prompt.asked.answer({"stopReason": _DONE[outcome], **meta})
 
     # what happens
 
@@ -178,18 +216,18 @@ class Talk:
         params = {"sessionId": self.session.id, "update": update}
         self._peer.notify("session/update", params, while_)
 
-    async def _watch(self) -> None:
+    async def _watch(self, events: AsyncIterator[FeedEvent]) -> None:
         await self.ready.wait()
-        async for event in self.session.events():
+        async for event in events:
             match event.kind, event.data:
                 case "accepted", Message(origin="person", id=id_) if self._sending:
                     self._prompts[id_] = self._sending.popleft()
                 case "started", ids:
                     await self._answer_ended(cast("tuple[MessageId, ...]", ids))
                 case "ended", ids:
-                    self._ended(cast("tuple[MessageId, ...]", ids))
+                    self._ended(event.run, cast("tuple[MessageId, ...]", ids))
                 case "stopped", Receipt() as receipt:
-                    self.receipt = receipt
+                    self._stopped(receipt)
                 case _:
                     self._tell(event)
             self._seen = event.number
@@ -197,18 +235,45 @@ class Talk:
                 self._more.set_result(None)
                 self._more = None
 
-    async def _answer_ended(self, starting: tuple[MessageId, ...]) -> None:
-        ended = [prompt for prompt in self._prompts.values() if prompt.ended.is_set()]
-        for prompt in ended:
-            await (await prompt.ticket).outcome()  # what it took is durable
-        for prompt in [self._prompts[id_] for id_ in starting if ended and id_ in self._prompts]:
-            self.receipt = await _at_hand(await prompt.ticket) or self.receipt
-        for prompt in ended:
-            await self._reply(prompt)
+    def _stopped(self, receipt: Receipt) -> None:
+        """Whatever it ended can be answered; also if the store does not take it."""
+        self.receipt = receipt
+        dropped = {report.message.id for report in receipt.messages}
+        for id_, prompt in self._prompts.items():
+            if (prompt.run in receipt.runs or id_ in dropped) and not prompt.receipt.done():
+                prompt.receipt.set_result(receipt)
+                if not receipt.durable:  # its outcome may be long in coming
+                    prompt.asked.answer(_cancelled(receipt))
 
-    def _ended(self, ids: tuple[MessageId, ...]) -> None:
+    async def _answer_ended(self, starting: tuple[MessageId, ...]) -> None:
+        """A new run is to be told of: whoever's has ended is answered first, or in a moment."""
+        ended = [p for p in self._prompts.values() if p.ended.is_set() and p.ticket.done()]
+        for prompt in [one for one in ended if not one.asked.answered.is_set()]:
+            outcome = await prompt.ticket.result().outcome()
+            if outcome in _DONE or outcome is Outcome.FAILED:
+                await prompt.asked.answered.wait()
+                continue
+            receipt = await self._at_hand(prompt, starting)
+            if receipt is None:
+                self._owed.append(prompt)
+            prompt.asked.answer(_cancelled(receipt))
+
+    async def _at_hand(self, prompt: Prompt, starting: tuple[MessageId, ...]) -> Receipt | None:
+        """The receipt of what ended a prompt, if that is quiet by now, or in a moment."""
+        taking_over = [self._prompts[id_] for id_ in starting if id_ in self._prompts]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_MOMENT):
+                for new in taking_over:
+                    if receipt := await (await new.ticket).receipt():
+                        return receipt
+                if self._stopping and prompt.run in (receipt := await self._stopping).runs:
+                    return receipt
+        return None
+
+    def _ended(self, run: RunId | None, ids: tuple[MessageId, ...]) -> None:
         for id_ in ids:
             if prompt := self._prompts.get(id_):
+                prompt.run = run
                 prompt.ended.set()
                 self._peer.tasks.start(self._forget(id_, prompt), name="forget")
 
@@ -248,32 +313,35 @@ class Talk:
 
     def _call(self, report: ToolReport, current: Callable[[], bool]) -> None:
         """That a call is to be made is dropped after a stop; how one ended that was told is not."""
-        if report.call not in self._told:
-            if isinstance(report, ToolNews):
+
+        def told() -> bool:
+            if current():
                 self._told.add(report.call)
-                self.tell(updates.call(report, self.root))
-            if report.status is Status.INTENDED:
-                return
-        if report.status is Status.BEGUN:
+            return report.call in self._told
+
+        def known() -> bool:
+            return report.call in self._told
+
+        if isinstance(report, ToolNews) and report.status is Status.INTENDED:
+            self.tell(updates.call(report, self.root), told)
+        elif report.status is Status.BEGUN:
             self._calls[report.call] = []
+            self.tell(updates.call_update(report), current)
         else:
             self._calls.pop(report.call, None)
-        ends = report.status is not Status.BEGUN
-        self.tell(updates.call_update(report), (lambda: True) if ends else current)
-        if ends:
-            self._told.discard(report.call)
+            self.tell(updates.call_update(report), known)
 
 
-async def _at_hand(ticket: Ticket) -> Receipt | None:
-    """The receipt of what it took over, if that is quiet by now, or in a moment."""
+async def _in_time(coming: asyncio.Future[Receipt]) -> Receipt | None:
+    """A receipt that is about to come; if none does, nobody waits for it for ever."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(_MOMENT):
-            return await ticket.receipt()
+        async with asyncio.timeout(_LATE):
+            return await asyncio.shield(coming)
     return None
 
 
-def _ended_by(receipt: Receipt) -> set[str]:
-    return {*receipt.runs, *(report.message.id for report in receipt.messages)}
+def _cancelled(receipt: Receipt | None) -> Params:
+    return {"stopReason": "cancelled", **_meta(receipt)}
 
 
 def _meta(receipt: Receipt | None) -> Params:

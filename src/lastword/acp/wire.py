@@ -104,7 +104,7 @@ def read(line: bytes | None) -> list[Incoming]:
     if not line.strip():
         return []
     try:
-        said = cast("object", json.loads(line))
+        said = cast("object", json.loads(line.decode()))
     except (ValueError, RecursionError) as error:
         return [Bad(None, RpcError(PARSE, f"this is not JSON: {_short(str(error))}"))]
     if isinstance(said, list):

@@ -30,9 +30,13 @@ _POLITE = (
     *("пожалуйста", "कृपया", "请", "請", "吧", "ください", "주세요", "제발"),
 )
 
+_LONGEST = 200  # characters: who says more than that says something else
+
 
 def means_stop(text: str) -> bool:
     """Whether a message is a person's plain word for stop."""
+    if len(text) > _LONGEST:
+        return False
     words = _without_politeness(_bare(text))
     if words in _STOP:
         return True

@@ -50,7 +50,7 @@ _GRACE = 1.0  # seconds for a server to end
 _LONGEST_TEXT = 50_000  # characters of a result
 _LARGEST_PICTURE = 5_000_000  # characters, as it is sent
 _MOST_PICTURES = 10  # of a result
-_PICTURES = {  # that every provider's client takes, and how each begins
+PICTURES = {  # that every provider's client takes, and how each begins
     "image/png": b"\x89PNG\r\n\x1a\n",
     "image/jpeg": b"\xff\xd8\xff",
     "image/gif": b"GIF8",
@@ -288,10 +288,10 @@ def _attached(block: ContentBlock) -> BinaryContent | None:
             pass
         case _:
             return None
-    if kind not in _PICTURES or len(data) > _LARGEST_PICTURE:
+    if kind not in PICTURES or len(data) > _LARGEST_PICTURE:
         return None  # the text says that there was one
     try:
         picture = base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         return None
-    return BinaryContent(picture, media_type=kind) if picture.startswith(_PICTURES[kind]) else None
+    return BinaryContent(picture, media_type=kind) if picture.startswith(PICTURES[kind]) else None
