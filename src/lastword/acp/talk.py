@@ -239,7 +239,8 @@ class Talk:
         """Whatever it ended can be answered; also if the store does not take it."""
         self.receipt = receipt
         dropped = {report.message.id for report in receipt.messages}
-        for id_, prompt in self._prompts.items():
+        owed = [(MessageId(""), prompt) for prompt in self._owed]
+        for id_, prompt in [*self._prompts.items(), *owed]:
             if (prompt.run in receipt.runs or id_ in dropped) and not prompt.receipt.done():
                 prompt.receipt.set_result(receipt)
                 if not receipt.durable:  # its outcome may be long in coming
