@@ -28,6 +28,7 @@ from lastword.runtime.ticket import Ticket
 
 _BY_SIGNAL = 128  # and its number: what a shell calls a command that a signal ended
 _PLACED = {"queued": "queued", "collecting": "collected", "steering": "told to the answer"}
+_LAST = 100  # events that are told even if those before them were too many
 _QUESTION_ROWS = 4  # a longer question is written out above
 
 
@@ -182,7 +183,7 @@ class Chat:
                         await self._screen.room()
             except SlowWatcher:
                 telling.say(MORE)
-                after = None
+                after = max(session.last_event - _LAST, 0)  # how it ended must not be missed
             else:
                 why = "it was deleted, or has another owner"
                 telling.say(f"{short(session.id)} has ended here: {why}.")
