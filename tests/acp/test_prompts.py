@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from lastword.testing.provider import Call, Provider
 from tests.acp.client import UPDATE, Client, editor
 from tests.promise.workshop import gone, until
 
@@ -160,6 +161,7 @@ async def test_a_request_can_be_called_off_by_its_id(tmp_path: Path) -> None:
 
 
 @pytest.mark.scenario("P1", part="processes")
+@pytest.mark.scenario("P2", part="processes")
 async def test_a_stubborn_family_is_gone_when_the_cancel_is_answered(tmp_path: Path) -> None:
     async with editor(tmp_path, "--yes") as client:
         session = await client.new()
@@ -226,3 +228,44 @@ async def test_a_takeover_does_not_wait_for_a_stubborn_family_and_says_so(tmp_pa
         told = replaced["result"]["_meta"]["lastword"]
         assert (told["quiet"], told["receipt"]["reason"]) == (True, "superseded")
         assert all(gone(process["pid"]) for process in told["receipt"]["processes"])
+
+
+@pytest.mark.scenario("P4", part="processes")
+async def test_a_pipe_that_a_grandchild_holds_open_delays_no_answer(tmp_path: Path) -> None:
+    async with editor(tmp_path, "--yes") as client:
+        session = await client.new()
+        request = client.prompt(session, "run (setsid sleep 1000 &); echo up; sleep 1000")
+        client.write(request)
+        await until(lambda: [u for u in client.updates() if "up" in str(u.get("content"))])
+        client.write(client.cancel(session))
+        answer = await client.answered(request)
+
+        processes = answer["result"]["_meta"]["lastword"]["receipt"]["processes"]
+        assert len(processes) >= 2
+        assert all(gone(process["pid"]) for process in processes)
+
+
+@pytest.mark.scenario("X1", part="agent")
+@pytest.mark.parametrize("keys", ["OPENAI", "ANTHROPIC"])
+async def test_wherever_a_cancel_comes_the_next_request_is_one_that_a_provider_takes(
+    tmp_path: Path, keys: str
+) -> None:
+    async with Provider() as provider:
+        url = f"{provider.url}/v1" if keys == "OPENAI" else provider.url
+        env = {f"{keys}_API_KEY": "k", f"{keys}_BASE_URL": url}
+        async with editor(tmp_path, "--yes", env=env) as client:
+            session = await client.new()
+            for number, heard in enumerate(("agent_message_chunk", "tool_call", "in_progress")):
+                call = Call("shell", {"command": f"sleep 1000; {number}"})
+                provider.answer("I look. ", call)
+                since = len(client.heard)
+                request = client.prompt(session, f"go on, {number}")
+                client.write(request)
+                await until(lambda s=since, h=heard: h in str(client.updates(since=s)))
+                client.write(client.cancel(session))
+                assert (await client.answered(request))["result"]["stopReason"] == "cancelled"
+            provider.say("All is well.")
+            done = await client.say(session, "and now?")
+
+    assert done["result"]["stopReason"] == "end_turn"
+    assert not provider.refused

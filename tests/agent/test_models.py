@@ -1,8 +1,10 @@
 """Keys: as they were pasted, or refused by name in one line that does not show them."""
 
 import pytest
+from pydantic_ai.models.openai import OpenAIChatModel
 
 from lastword.agent.models import ModelUnavailable, model_named
+from lastword.agent.rehearsal import Rehearsal
 
 
 def test_what_was_pasted_around_a_key_is_not_sent() -> None:
@@ -41,3 +43,12 @@ def test_a_key_alone_says_whose_model_it_is(
 
 def test_blanks_are_no_key() -> None:
     assert model_named(environment={"OPENAI_API_KEY": " \n"}).model_name == "rehearsal"
+
+
+def test_an_address_in_the_environment_is_asked_in_the_words_that_most_servers_know() -> None:
+    env = {"OPENAI_BASE_URL": "http://127.0.0.1:1/v1"}
+    for name, asked in ((None, "gpt-5.2"), ("openai:mine", "mine")):
+        model = model_named(name, environment=env)
+        assert isinstance(model, OpenAIChatModel)
+        assert (model.model_name, model.base_url) == (asked, "http://127.0.0.1:1/v1/")
+    assert isinstance(model_named("rehearsal", environment=env), Rehearsal)

@@ -21,6 +21,7 @@ _BY_KEY = {
     "GOOGLE_API_KEY": "google:gemini-flash-latest",
     "GEMINI_API_KEY": "google:gemini-flash-latest",
 }
+_NAMELESS = _BY_KEY["OPENAI_API_KEY"]  # what is asked for where only an address is known
 _KEYS = {
     "openai": ("OPENAI_API_KEY",),
     "openai-chat": ("OPENAI_API_KEY",),
@@ -42,14 +43,17 @@ def model_named(
 ) -> Model:
     """The model of that name, as `provider:model`; without one, what there is a key for.
 
-    With `base_url`, whatever speaks OpenAI's chat completions there. With no name, no address and
-    no key, the rehearsal, which is not a language model and says so.
+    With `base_url`, or OPENAI_BASE_URL for what is called openai, whatever speaks OpenAI's chat
+    completions there. With no name, no address and no key, the rehearsal, which is not a language
+    model and says so.
     """
     if base_url:
         return _compatible(name, base_url, _key(_KEYS["openai"], environment))
     name = name or next(
         (model for key, model in _BY_KEY.items() if _key((key,), environment)), None
     )
+    if (name or _NAMELESS).startswith("openai:") and (url := environment.get("OPENAI_BASE_URL")):
+        return _compatible(name or _NAMELESS, url, _key(_KEYS["openai"], environment))
     if name in (None, "rehearsal"):
         return Rehearsal()
     if ":" not in name:
