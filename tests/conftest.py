@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import random
 import shutil
+import signal
 import subprocess
 from collections.abc import Generator
 from pathlib import Path
@@ -91,6 +92,19 @@ def tries(request: pytest.FixtureRequest) -> int:
     return tries
 
 
+def _heed_signals() -> None:
+    """Programs under test are to be sent what a person at a terminal sends.
+
+    Whoever runs the tests in the background has it ignored, and they would inherit that.
+    """
+    for number, usual in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGHUP, signal.SIG_DFL),
+    ):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
+
+
 def pytest_collection_finish() -> None:
     """What the tests import stays: the collector need not look at it again and again."""
     gc.collect()
@@ -98,6 +112,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _heed_signals()
     config.stash[_TALLY] = Tally(all_scenarios())
     config.stash[_COUNTING] = Counting(config.stash[_TALLY])
     config.pluginmanager.register(config.stash[_COUNTING])
