@@ -71,7 +71,7 @@ async def test_a_prompt_right_after_a_cancel_brings_the_receipt_if_it_was_too_ea
         first = client.prompt(session, STUBBORN)
         client.write(first)
         await until(lambda: (tmp_path / "own").exists() and (tmp_path / "pid").exists())
-        second = client.prompt(session, "count to 300")
+        second = client.prompt(session, "count to 50")
         client.write(client.cancel(session), second)
         early, late = await client.answered(first), await client.answered(second)
 

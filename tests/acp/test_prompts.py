@@ -216,7 +216,7 @@ async def test_a_takeover_does_not_wait_for_a_stubborn_family_and_says_so(tmp_pa
         first = client.prompt(session, STUBBORN)
         client.write(first)
         await until(lambda: (tmp_path / "own").exists() and (tmp_path / "pid").exists())
-        second = client.prompt(session, "count to 300")
+        second = client.prompt(session, "count to 50")
         client.write(second)
         answer = await client.answered(first)
         replaced = await client.answered(second)
