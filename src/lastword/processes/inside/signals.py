@@ -23,6 +23,12 @@ def pidfd(pid: int) -> int:
         return -1
 
 
+def close(pidfds: list[int]) -> None:
+    """They are not needed any more."""
+    for each in pidfds:
+        os.close(each)
+
+
 def through(pidfd: int, number: int) -> bool:
     """To nobody but whom the descriptor is of; whether it was still there."""
     try:

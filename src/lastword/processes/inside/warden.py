@@ -25,6 +25,8 @@ from .worker import call_of_python
 
 _GRACE_WITHOUT_HOST = 0.2
 _SOON, _AGAIN, _LATER = 1.0, 0.002, 0.05  # how often a kill is repeated in its first second, then
+_A_MOMENT = 0.25  # seconds in which those who are to be ended alone have stopped
+_STILL = "TtZX"  # states of who is stopped, or has ended
 _A_STORM = 0.05  # seconds after which whoever is left forks faster than it is killed
 
 
@@ -64,6 +66,10 @@ class Warden:
     def branch(self, pid: int) -> list[int]:  # noqa: ARG002 - of the process that is asked about
         """Descriptors of everybody known to be below a child of ours."""
         return []
+
+    def stands_still(self, pid: int) -> bool:  # noqa: ARG002 - of the process that is asked about
+        """Whether a child of ours, and everybody below it, has stopped, as far as can be seen."""
+        return True
 
     # the loop
 
@@ -184,13 +190,11 @@ class Warden:
         except OSError:  # no descriptor is left to look with; it runs, and is ours, all the same
             return -1
         finally:
-            if pidfd >= 0:
-                os.close(pidfd)
+            signals.close([pidfd] if pidfd >= 0 else [])
 
     def _signal(self, id_: int, number: int) -> None:
-        for pid, known in self._started.items():
-            if known == id_:
-                signals.to(pid, number)
+        for pid in [pid for pid, known in self._started.items() if known == id_]:
+            signals.to(pid, number)
 
     # one branch
 
@@ -210,20 +214,21 @@ class Warden:
             if now >= branch.until:
                 self._add_newborn(branch)
                 self.signal_branch(branch, signal.SIGKILL)
-                for pidfd in branch.below:
-                    os.close(pidfd)
+                signals.close(branch.below)
                 del self._ending[id_]
 
     def _add_newborn(self, branch: _Branch) -> None:
-        """Who was born meanwhile. Whoever is stopped forks no more, so soon all are known."""
-        known = -1
-        while branch.pid in self._started:
+        """Who was born meanwhile. Whoever stands still, not in a fork, forks no more."""
+        asked, found = branch.below, list[int]()
+        until = time.monotonic() + _A_MOMENT
+        while branch.pid in self._started and time.monotonic() < until:
             self.signal_branch(branch, signal.SIGSTOP)
-            found = self.branch(branch.pid)
-            branch.below += found
-            if len(found) == known:
-                return
             known = len(found)
+            signals.close(found)
+            found = self.branch(branch.pid)
+            branch.below = [*asked, *found]
+            if len(found) == known and self.stands_still(branch.pid):
+                return
 
     def signal_branch(self, branch: _Branch, number: int) -> None:
         if branch.pid in self._started:
@@ -298,14 +303,17 @@ class TreeWarden(Warden):
                 signals.to(pid, number)
             for pidfd in below:
                 signals.through(pidfd, number)
-        for pidfd in below:
-            os.close(pidfd)
+        signals.close(below)
 
     def kill_everybody(self) -> None:
         if self._kill_at is not None and time.monotonic() > self._kill_at + _A_STORM:
             end_storm(self._proc, self._reap)
         for pid in self._proc.children(self._proc.me):
             signals.to(pid, signal.SIGKILL)
+
+    def stands_still(self, pid: int) -> bool:
+        family = (self._proc.look(pid), *self._proc.descendants(pid))
+        return all(kin.state in _STILL for kin in family if kin)
 
     def branch(self, pid: int) -> list[int]:
         found: list[int] = []
