@@ -182,7 +182,7 @@ async def test_a_stop_ends_the_server_calls_off_the_call_and_says_what_may_have_
 
 async def test_a_server_that_a_signal_ends_hears_first_what_was_called_off(tmp_path: Path) -> None:
     async with talking(local(tmp_path)) as session:
-        await session.send("delegate ask mine_wait")
+        await session.send("ask mine_wait")
         await until(lambda: "waits" in recorded(tmp_path))
         receipt = await session.stop()
 

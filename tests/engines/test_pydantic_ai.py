@@ -164,6 +164,7 @@ async def test_malformed_arguments_are_an_error_for_the_model_and_brick_nothing(
         assert provider.refused == []
 
 
+@pytest.mark.scenario("T5")
 async def test_what_steers_a_run_reaches_its_next_request(format: str) -> None:
     latch = Latch()
     async with Provider() as provider, model(provider, format) as own:
@@ -182,9 +183,11 @@ async def test_what_steers_a_run_reaches_its_next_request(format: str) -> None:
             await latch.came.wait()
             steering = await session.send("to the left", on_message="steer")
             latch.open.set()
+            assert await steering.started() == first.run
             assert await first.outcome() == Outcome.COMPLETED
             assert await steering.outcome() == Outcome.COMPLETED
-            assert (await provider.asked(2)).prompt == "to the left"
+            asked = await provider.asked(2)
+            assert (asked.prompt, asked.results) == ("to the left", ["seen"])
             provider.say("Bye.")
             await (await session.send("bye")).outcome()
         assert provider.refused == []

@@ -210,32 +210,6 @@ async def test_the_last_of_three_messages_is_what_the_model_answers(format: str)
     assert said(heard) == "old new words"
 
 
-@pytest.mark.scenario("T5")
-async def test_what_steers_is_shown_to_the_model_as_the_person_s_own_words(format: str) -> None:
-    latch = Latch()
-    async with Provider() as provider, model(provider, format) as own:
-        agent = Agent(own)
-
-        @agent.tool_plain
-        async def look() -> str:
-            await latch.wait()
-            return "seen"
-
-        provider.answer(Call("look", {}))
-        provider.say("Gently, then.")
-        async with Runtime(PydanticAI(agent)) as r:
-            session = r.session("s")
-            first = await session.send("go")
-            await latch.came.wait()
-            steer = await session.send("gently", on_message="steer")
-            latch.open.set()
-            assert await steer.started() == first.run
-            assert await steer.outcome() == await first.outcome() == Outcome.COMPLETED
-        asked = await provider.asked(2)
-        assert asked.prompt == "gently"
-        assert asked.results == ["seen"]
-
-
 @pytest.mark.scenario("T6")
 async def test_what_steers_too_late_is_the_next_turn(format: str) -> None:
     heard: list[FeedEvent] = []

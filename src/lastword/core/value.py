@@ -17,10 +17,10 @@ def value(cls: type[_T]) -> type[_T]:
     """Make a class a frozen dataclass with slots."""
     made = dataclass(frozen=True, slots=True, repr=False)(cls)
     if "__repr__" not in cls.__dict__:
-        made.__repr__ = _in_words  # type: ignore[method-assign]
+        made.__repr__ = _in_words
     return made
 
 
-def _in_words(one: Any) -> str:  # noqa: ANN401 - any of them
-    shown = (f"{f.name}={getattr(one, f.name)!r}" for f in fields(one) if f.repr)
-    return f"{type(one).__qualname__}({', '.join(shown)})"
+def _in_words(self: Any) -> str:  # noqa: ANN401 - any of them
+    shown = (f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr)
+    return f"{type(self).__qualname__}({', '.join(shown)})"
