@@ -159,3 +159,24 @@ async def test_deleting_what_never_was_changes_nothing(store: Store) -> None:
 async def test_closing_twice_is_fine(store: Store) -> None:
     await store.close()
     await store.close()
+
+
+async def test_sessions_are_listed_newest_first_by_space_and_in_pages(store: Store) -> None:
+    for at, name in enumerate(["old", "bob/theirs", "new", "old#1/1", "bob/theirs#1/1"], 1):
+        session = SessionId(name)
+        await store.commit(replace(write(1, said, session=session), at=float(at)))
+    long = replace(said, message=replace(said.message, text="  more\n words " + "x" * 100))
+    await store.commit(replace(write(2, long, session=SessionId("old")), at=9.0))
+
+    mine = await store.recent("", 10)
+    assert [(o.session, o.generation, o.title, o.at) for o in mine] == [
+        ("old", 2, "hello", 9.0),
+        ("new", 1, "hello", 3.0),
+    ]
+    assert [o.session for o in await store.recent("bob/", 10)] == ["bob/theirs"]
+    assert await store.recent("", 1) == mine[:1]
+    assert await store.recent("", 5, mine[0].place) == mine[1:]
+    await store.delete(SessionId("old"))
+    await store.commit(replace(write(3, long, session=SessionId("old")), at=10.0))
+    [again, _] = await store.recent("", 10)
+    assert again.title == ("more words " + "x" * 100)[:80]

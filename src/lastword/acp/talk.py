@@ -29,7 +29,7 @@ from lastword.core.model import (
     Status,
 )
 from lastword.core.receipt import Receipt, ToolNews, ToolReport
-from lastword.core.transcript import Used
+from lastword.core.transcript import Finished, Used
 from lastword.core.words import means_stop
 from lastword.errors import LastwordError
 from lastword.runtime.feed import FeedEvent
@@ -224,8 +224,8 @@ class Talk:
                     self._prompts[id_] = self._sending.popleft()
                 case "started", ids:
                     await self._answer_ended(cast("tuple[MessageId, ...]", ids))
-                case "ended", ids:
-                    self._ended(event.run, cast("tuple[MessageId, ...]", ids))
+                case "ended", Finished(run=run, messages=ids):
+                    self._ended(run, ids)
                 case "stopped", Receipt() as receipt:
                     self._stopped(receipt)
                 case _:
@@ -271,7 +271,7 @@ class Talk:
                     return receipt
         return None
 
-    def _ended(self, run: RunId | None, ids: tuple[MessageId, ...]) -> None:
+    def _ended(self, run: RunId, ids: tuple[MessageId, ...]) -> None:
         for id_ in ids:
             if prompt := self._prompts.get(id_):
                 prompt.run = run
@@ -294,7 +294,7 @@ class Talk:
             case "thinking", _:
                 self.tell(updates.thought(event.text), current)
             case "progress", _:
-                self._progress(event.text, current)
+                self._progress(cast("CallId | None", event.data), event.text, current)
             case "call", ToolReport() as report:
                 self._call(report, current)
             case "usage", Used() as used:
@@ -303,12 +303,11 @@ class Talk:
             case _:
                 pass
 
-    def _progress(self, text: str, current: Callable[[], bool]) -> None:
-        """What a call writes belongs to it, if there is no doubt which."""
-        if len(self._calls) != 1:
+    def _progress(self, id_: CallId | None, text: str, current: Callable[[], bool]) -> None:
+        """What a call writes belongs to it."""
+        if id_ is None or (written := self._calls.get(id_)) is None:
             self.tell(updates.thought(text), current)
             return
-        [(id_, written)] = self._calls.items()
         written[:] = ["".join((*written, text))[-_SHOWN:]]
         self.tell(updates.call_says(id_, written[0]), current)
 

@@ -88,6 +88,15 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionNews:
+    """What became of a question, for whoever watches the session."""
+
+    news: News
+    question: Question
+    allowed: bool | None = None  # once it is answered
+
+
+@dataclass(frozen=True, slots=True)
 class _About:
     """What a call is about, as the rules and the person see it."""
 
@@ -100,7 +109,7 @@ class _About:
 class _Open:
     question: Question
     asker: Asker
-    family: threading.Lock | None
+    going: Going | None
     answer: asyncio.Future[bool] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -149,13 +158,12 @@ class Questions:
         about = text if subject is None else subject
         who = run.session, run.generation, run.id
         question = Question(token_hex(8), *who, tool, text, about, call)
-        going = running.get()
-        one = _Open(question, run, going.hold.lock if going else None)
+        one = _Open(question, run, running.get())
         # the run's own helper: a stop cancels it, even if whoever asks is deaf to that
         watch = run.task(asyncio.Event().wait(), name=f"question about {tool}")
         watch.add_done_callback(lambda _: self._withdraw(one))
         self._open[question.id] = one
-        self._tell("opened", question)
+        self._tell("opened", one)
         try:
             return await one.answer
         finally:
@@ -184,13 +192,13 @@ class Questions:
         if always:
             same = Rule("allow" if allow else "deny", question.tool, question.subject, exact=True)
             rule = same if always is True else always
-            if one.family is not None:
-                of_family = self._always.setdefault(one.family, {})
+            if one.going is not None:
+                of_family = self._always.setdefault(one.going.hold.lock, {})
                 of_family[question.session] = (*of_family.get(question.session, ()), rule)
         why = f"question {id} has been answered; that answer holds, and this one was not taken"
         self._close(one, AlreadyAnswered, why)
         one.answer.set_result(allow)
-        self._tell("answered", question)
+        self._tell("answered", one, allowed=allow)
 
     def as_before_tool(self) -> Callable[[Call[Any]], Coroutine[Any, Any, None]]:
         """For `Runtime(before_tool=...)`: every call is allowed, asked for, or a PermissionError.
@@ -253,7 +261,7 @@ class Questions:
             return
         self._close(one, QuestionWithdrawn, _why_withdrawn(question))
         one.answer.cancel()
-        self._tell("withdrawn", question)
+        self._tell("withdrawn", one)
 
     def _close(self, one: _Open, kind: type[AnswerRefused], why: str) -> None:
         del self._open[one.question.id]
@@ -261,7 +269,11 @@ class Questions:
         if len(self._closed) > _REMEMBERED:
             del self._closed[next(iter(self._closed))]
 
-    def _tell(self, news: News, question: Question) -> None:
+    def _tell(self, news: News, one: _Open, *, allowed: bool | None = None) -> None:
+        question = one.question
+        if one.going:  # that a question was answered or withdrawn is the session's own word
+            told = QuestionNews(news, question, allowed)
+            one.going.announce(question.tool, told, as_run=news == "opened")
         for watcher in tuple(self._watchers.values()):
             try:
                 watcher(news, question)

@@ -1,11 +1,13 @@
 """What happened in a session, as its log keeps it: neutral, in order, never changed.
 
 No entry is in a provider's form. What an engine must give back to its provider word for word (the
-signature of a thinking, the id of an item) rides along as `native`, which nobody else reads.
+signature of a thinking, the id of an item) rides along as `native`, which nobody else reads. When
+it happened, in seconds since 1970, is for people: two entries that tell the same are the same.
 """
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from lastword.core.model import CallId, Generation, Message, MessageId, Outcome, RunId, Status
@@ -29,6 +31,7 @@ class Said:
 
     message: Message
     run: RunId
+    at: float = field(default=0.0, compare=False)
 
 
 @value
@@ -38,6 +41,7 @@ class Began:
     run: RunId
     generation: Generation
     messages: tuple[MessageId, ...]
+    at: float = field(default=0.0, compare=False)
 
 
 @value
@@ -78,6 +82,7 @@ class Called:
     nature: Nature = ""
     native: Native | None = None
     key: str = ""  # of an idempotent call; who repeats one that is in doubt has the same
+    at: float = field(default=0.0, compare=False)
 
 
 @value
@@ -90,6 +95,7 @@ class Result:
     content: str = ""
     error: bool = False
     native: Native | None = None
+    at: float = field(default=0.0, compare=False)
 
 
 @value
@@ -133,6 +139,7 @@ class Finished:
     started: bool
     rollback: bool = False
     error: str = ""
+    at: float = field(default=0.0, compare=False)
 
 
 Entry: TypeAlias = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeAlias
 
-from lastword.core.model import Message, MessageId, Turn
+from lastword.core.model import Message, MessageId, Placement, RunId, Turn
 from lastword.core.value import value
 
 
@@ -20,6 +20,16 @@ class Waiting:
     held: bool = False  # does not start until a person speaks, or resumes the queue
     since: float = 0.0
     due: float | None = None  # a window that collects until then; None: closed
+
+
+@value
+class Queued:
+    """A message that waits, as a person sees it."""
+
+    message: Message
+    run: RunId
+    placed: Placement
+    held: bool = False  # until a person speaks, or resumes the queue
 
 
 @value
@@ -44,6 +54,17 @@ def ids(turn: Turn) -> frozenset[MessageId]:
 def turns(queue: Queue) -> Turns:
     """The turns in a queue, in order."""
     return tuple(w.turn for w in queue)
+
+
+def queued(steering: Turns, queue: Queue) -> tuple[Queued, ...]:
+    """The messages that wait, in the order of their turns."""
+    first = [Queued(m, turn.run, "steering") for turn in steering for m in turn.messages]
+    rest = [
+        Queued(m, w.turn.run, "queued" if w.due is None else "collecting", w.held)
+        for w in queue
+        for m in w.turn.messages
+    ]
+    return (*first, *rest)
 
 
 def merged(several: Turns) -> Turn:

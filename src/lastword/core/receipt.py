@@ -43,6 +43,14 @@ class ToolNews(ToolReport):
 
 
 @value
+class Refusal:
+    """Something that a run tried to do after it had been stopped. It was not done."""
+
+    what: str
+    after: float  # seconds since the fence
+
+
+@value
 class ChildReport:
     """One child run, and what became of it."""
 
@@ -58,6 +66,17 @@ class ProcessReport:
     pid: int  # as the host sees it; -1 if nobody can tell any more
     command: str
     fate: Literal["ended", "killed", "kept", "unconfirmed"]
+
+
+@value
+class ProcessNews:
+    """A process, for whoever watches: that it is to start, has started, has ended."""
+
+    pid: int  # -1 if it has none yet
+    command: str
+    state: Literal["starting", "started", "ended"]
+    code: int | None = None
+    kept: bool = False
 
 
 @value
@@ -101,6 +120,7 @@ class Receipt:
     took: float = 0.0  # seconds from the fence to this receipt
     runs: tuple[RunId, ...] = ()
     dropped: int = 0
+    refused: tuple[Refusal, ...] = ()  # the first of those that were dropped
     calls: tuple[ToolReport, ...] = ()
     children: tuple[ChildReport, ...] = ()
     processes: tuple[ProcessReport, ...] = ()
@@ -151,7 +171,7 @@ class Receipt:
     def _from_plain(cls, plain: dict[str, Any]) -> Self:
         fields: dict[str, Any] = {name: plain[name] for name in _PLAIN}
         fields |= {"reason": Reason(plain["reason"]), "runs": tuple(plain["runs"])}
-        fields |= {name: tuple(map(read, plain[name])) for name, read in _PARTS.items()}
+        fields |= {name: tuple(map(read, plain.get(name, ()))) for name, read in _PARTS.items()}
         return cls(**fields)
 
     def __str__(self) -> str:
@@ -214,6 +234,7 @@ def _tool(plain: dict[str, Any]) -> ToolReport:
 
 
 _PARTS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "refused": lambda plain: Refusal(**plain),
     "calls": _tool,
     "children": lambda plain: ChildReport(**plain),
     "processes": lambda plain: ProcessReport(**plain),

@@ -88,6 +88,10 @@ class Process:
         """What it reads, with stdin="pipe" or pty=True."""
         return self._plumbing.stdin
 
+    def when_ended(self, call: Callable[[int], object]) -> None:
+        """Have somebody told of its end, with how it ended."""
+        self._ended.add_done_callback(lambda done: call(done.result()))
+
     async def wait(self) -> int:
         """Wait for it to end, and for nobody who may still hold its pipes."""
         return await asyncio.shield(self._ended)

@@ -40,11 +40,12 @@ from lastword.runtime.hold import Hold
 from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Ledger
 from lastword.runtime.moves import Moves
+from lastword.runtime.news import News, announce
 from lastword.runtime.owned import Owned
 from lastword.runtime.run import Engine, Run, running
 from lastword.runtime.shared import Shared
 from lastword.runtime.step import Step
-from lastword.runtime.stop import Settlement, old_processes
+from lastword.runtime.stop import Settlement, old_processes, unconfirmed
 from lastword.runtime.tasks import Tasks, described
 from lastword.runtime.telling import Telling, Told
 from lastword.runtime.ticket import Ticket
@@ -63,6 +64,7 @@ class Driver:
         *,
         ancestors: tuple[SessionId, ...] = (),  # of a child's session: those above, root first
         parent: Going | None = None,  # that run, if its end is to be the child's end
+        root: Driver | None = None,  # of a child's session: the person's
     ) -> None:
         self.id = id
         self.shared = shared
@@ -75,9 +77,12 @@ class Driver:
         self.thread = threading.get_ident()  # the loop's
         self.machine = SessionMachine(shared.settings)
         self.moves = Moves(self.machine, self.lock)
-        self.feed = Feed(id, self.loop, keep=shared.feed_limit)
+        self.feed = Feed(id, self.loop, keep=shared.feed_limit, clock=shared.clock)
+        self.news = News(self.machine, self.publish)
         above = ancestors[-1] if ancestors else None
-        self.journal = Journal(id, shared.store, self.machine, self._refuse, self._lost, above)
+        self.journal = Journal(
+            *(id, shared.store, self.machine, self._refuse, self._lost, above, shared.clock)
+        )
         self.telling = Telling(id, self.journal)
         self.history = History(id, shared.store, self.journal, shared.partial)
         self.duties = Tasks()  # what has to be done to the end: storing, committing
@@ -87,9 +92,9 @@ class Driver:
         self.settlements: list[Settlement] = []
         self.lost = False  # to another process
         self.kept = shared.kept.setdefault(ancestors[0] if ancestors else id, [])
-        self._parent = parent
+        self._parent, self._root = parent, (root,) if root else ()
         self._runs = Tasks()
-        self._going: dict[RunId, Going] = {}
+        self.going: dict[RunId, Going] = {}
         self._timers: dict[asyncio.TimerHandle, None] = {}
         self.on_settled: Callable[[Receipt], object] = bool  # whoever keeps count of them
 
@@ -116,6 +121,7 @@ class Driver:
                 self.journal.stopped()
             if told or self.journal.behind:
                 self.telling.when_durable(told)
+            self.news.look()
 
     def _carry_out(self, order: Order, step: Step, told: Told) -> None:  # noqa: C901, PLR0912 - one match
         match order:
@@ -125,12 +131,12 @@ class Driver:
                 self._start(order)
                 self._began(turn.run, generation, turn.messages)
             case Join(run, messages):
-                turn = self._going[run].turn
-                self._going[run].turn = replace(turn, messages=turn.messages + messages)
+                turn = self.going[run].turn
+                self.going[run].turn = replace(turn, messages=turn.messages + messages)
                 self._began(run, step.generation, messages)
             case Cancel(run):
                 if step.settlement:
-                    step.settlement.goings.append(self._going[run])
+                    step.settlement.goings.append(self.going[run])
             case End():
                 self._end(order, step, told)
             case Pause(turn):
@@ -158,6 +164,7 @@ class Driver:
         message = order.message
         self.journal.add_message(Said(message, order.run))
         self.publish("accepted", order.run, message.text, message)
+        self.shared.tally.accepted += 1
         [ticket] = self.tickets[message.id]
         ticket.run, ticket.placed = order.run, order.placement
         if step.settlement:
@@ -194,11 +201,12 @@ class Driver:
         above = self._parent.hold if self._parent else None
         hold = Hold(self.machine, self.lock, self.feed, run, order.generation, above)
         clear = partial(old_processes, self.settlements, run)
-        processes = Owned(self.shared.processes, hold, self.kept, clear)
+        processes = Owned(self.shared.processes, hold, self.kept, clear, self.news.process)
         before, doubts = self.shared.before_tool, self.history.doubts
         ledger = Ledger(hold, self.journal, self.threads, before, processes, doubts)
         going = Going(order.turn, hold, ledger, processes, self._parent, self._sink)
-        self._going[run] = going
+        going.announce = partial(announce, (self, *self._root), hold)
+        self.going[run] = going
         if self.shared.watchdog:
             self.shared.watchdog.run_started(run)
         going.main = self._runs.start(self._drive(going), name=f"run {run}")
@@ -212,7 +220,7 @@ class Driver:
 
     def _began(self, run: RunId, generation: Generation, messages: Iterable[Message]) -> None:
         ids = tuple(message.id for message in messages)
-        self.journal.add(*self._going[run].hold.take_shown(), Began(run, generation, ids))
+        self.journal.add(*self.going[run].hold.take_shown(), Began(run, generation, ids))
         self.publish("started", run, data=ids)
         for ticket in [ticket for id_ in ids for ticket in self.tickets.get(id_, [])]:
             ticket.tell_started(run)
@@ -246,7 +254,7 @@ class Driver:
             log.error("run failed session=%s run=%s error=%s", self.id, run, name)
             log.debug("run failed session=%s run=%s", self.id, run, exc_info=cause)
         self.tell(Ended(run, Outcome.FAILED if going.error else Outcome.COMPLETED))
-        del self._going[run]
+        del self.going[run]
         going.processes.end()
         going.main = None  # its traceback holds all of this; let it go without the collector
         self._retire(going)
@@ -263,10 +271,12 @@ class Driver:
 
     def _end(self, order: End, step: Step, told: Told) -> None:
         turn, outcome = order.turn, order.outcome
-        error = self._close(self._going[turn.run]) if order.started else ""
+        error = self._close(self.going[turn.run]) if order.started else ""
         ids = tuple(message.id for message in turn.messages)
-        self.journal.add(Finished(turn.run, outcome, ids, order.started, order.rollback, error))
-        self.publish("ended", turn.run, outcome.value, ids)
+        finished = Finished(turn.run, outcome, ids, order.started, order.rollback, error)
+        self.journal.add(finished)
+        self.publish("ended", turn.run, outcome.value, finished)
+        self.shared.tally.runs[outcome] += order.started
         log.info("ended session=%s run=%s outcome=%s", self.id, turn.run, outcome)
         if step.settlement and order.started:
             step.settlement.runs.append(turn.run)
@@ -292,7 +302,7 @@ class Driver:
         return going.error
 
     def _types_beside(self, going: Going) -> bool:
-        return any(g.hold.typing for g in self._going.values() if g is not going)
+        return any(g.hold.typing for g in self.going.values() if g is not going)
 
     # what a run asks for
 
@@ -342,6 +352,7 @@ class Driver:
         self.journal.add(replace(receipt, later=None))
         self.telling.when_durable([])
         self.publish("stopped", text=str(receipt), data=replace(receipt, later=None))
+        self.shared.tally.stopped(receipt)
         log.info(
             "stopped session=%s generation=%d runs=%d dropped=%d ms=%d",
             *(self.id, receipt.generation, len(receipt.runs), receipt.dropped),
@@ -361,21 +372,18 @@ class Driver:
 
     def end_processes_now(self, *, all_of_them: bool = False) -> None:
         """Those of stopped runs, although the loop may be stalled. Any thread may ask."""
-        for run, going in tuple(self._going.items()):
+        for run, going in tuple(self.going.items()):
             if all_of_them or run in self.machine.dying:
                 going.end_processes_now()
 
     async def gone(self) -> None:
-        while left := [settlement.done for settlement in self.settlements]:
-            await asyncio.wait(left)
+        while self.settlements:
+            await asyncio.wait([settlement.done for settlement in self.settlements])
 
     @property
     def dying(self) -> list[Unconfirmed]:
         """What has been stopped and has not ended, by name. Any thread may ask."""
-        goings = [going for settlement in tuple(self.settlements) for going in settlement.goings]
-        runs = self.machine.dying
-        goings += [g for run, g in tuple(self._going.items()) if run in runs and g not in goings]
-        return [one for going in goings for one in going.unconfirmed]
+        return unconfirmed(self.settlements, self.going, self.machine.dying)
 
     def close(self) -> None:
         """Take nothing more, and tell watchers so. What is still dying is seen off all the same."""

@@ -13,7 +13,8 @@ from lastword.runtime.hold import Effect, Hold
 
 P = ParamSpec("P")
 R = TypeVar("R")
-calling: ContextVar[str] = ContextVar("lastword_calling", default="")  # what a thread is for
+calling: ContextVar[tuple[str, str]] = ContextVar("lastword_calling", default=("", ""))
+"""The name and the id of the call that is being made here."""
 
 
 class FencedExecutor(Executor):
@@ -24,7 +25,7 @@ class FencedExecutor(Executor):
         self._threads = threads
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        effect = Effect("tool", calling.get() or name_of(fn))
+        effect = Effect("tool", calling.get()[0] or name_of(fn))
         return self._threads.submit(self._work, effect, partial(fn, *args, **kwargs))
 
     def _work(self, effect: Effect, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - as it gives

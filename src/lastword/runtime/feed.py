@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.errors import SlowWatcher
+from lastword.runtime.clock import Clock, time_of_day
 
 log = logging.getLogger("lastword")
 
@@ -28,6 +29,8 @@ Kind: TypeAlias = Literal[
     "progress",
     "call",
     "process",
+    "question",
+    "queue",
     "usage",
     "ended",
     "recovered",
@@ -46,6 +49,7 @@ class FeedEvent(NamedTuple):
     run: RunId | None
     text: str
     data: object = None
+    at: float = 0.0  # seconds since 1970
 
     def __str__(self) -> str:
         return self.text
@@ -54,14 +58,25 @@ class FeedEvent(NamedTuple):
 class Feed:
     """The events of one session."""
 
-    __slots__ = ("_closed", "_events", "_home", "_keep", "_loop", "_more", "_session", "last")
+    __slots__ = (
+        *("_clock", "_closed", "_events", "_home", "_keep", "_loop", "_more", "_session"),
+        "last",
+    )
 
-    def __init__(self, session: SessionId, loop: asyncio.AbstractEventLoop, *, keep: int) -> None:
+    def __init__(
+        self,
+        session: SessionId,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        keep: int,
+        clock: Clock = time_of_day,
+    ) -> None:
         self.last = 0
         self._session = session
         self._loop = loop
         self._home = threading.get_ident()  # the loop's thread
         self._keep = keep
+        self._clock = clock
         self._events: dict[int, FeedEvent] = {}
         self._more: asyncio.Future[None] | None = None  # there while somebody waits for more
         self._closed = False
@@ -77,7 +92,7 @@ class Feed:
         """Number an event and hand it to whoever watches. Call it under the session's lock."""
         self.last = number = self.last + 1
         # past the keyword-taking constructor, which costs a third of an emit
-        fields = (number, kind, self._session, generation, run, text, data)
+        fields = (number, kind, self._session, generation, run, text, data, self._clock())
         event = tuple.__new__(FeedEvent, fields)  # pyright: ignore[reportUnknownMemberType] - as typeshed has it
         self._events[number] = event
         if number > self._keep:

@@ -90,12 +90,12 @@ class Fence:
                 if delivery is None:
                     self._turn.release()
         except asyncio.CancelledError:
-            self._hold.drop()
+            self._hold.drop(_told(event, self._sink))
             raise
         if delivery is not None:
             await asyncio.shield(delivery)
             return
-        self._hold.drop()
+        self._hold.drop(_told(event, self._sink))
         await asyncio.sleep(0)  # a loop of refused sends must not stall the event loop
 
     def last_word(self, event: FeedEvent, *, unless: Callable[[], bool]) -> None:
@@ -138,7 +138,7 @@ class Fence:
 
         def leave() -> object:
             if not self._hold.begin(effect, event):
-                self._hold.drop()
+                self._hold.drop(_told(event, self._sink))
                 return None
             return self._sink(effect.event) if event else self._sink(*args, **kwargs)
 
@@ -146,6 +146,11 @@ class Fence:
             await call(leave, effect, self._hold, self._threads if self._in_thread else None)
         except Superseded:
             log.debug("sink gave up sink=%s run=%s", effect.name, self._hold.run)
+
+
+def _told(event: tuple[Kind, str, object] | None, sink: Callable[..., object]) -> str:
+    """What a refused delivery is called."""
+    return event[0] if event else name_of(sink)
 
 
 async def call(

@@ -40,6 +40,7 @@ class Going:
         self.children: list[Child] = []
         self.joined: list[Message] = []  # what was sent to steer it and it has not been given
         self.error = ""
+        self.announce: Callable[..., bool] = lambda *_, **__: True  # a question, to who watches
 
     def descends_from(self, others: list[Going]) -> bool:
         """Whether it is one of them, or a child of one of them, at any depth."""

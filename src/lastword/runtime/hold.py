@@ -22,6 +22,7 @@ from lastword.errors import Superseded
 from lastword.runtime.feed import Feed, FeedEvent, Kind
 
 EffectKind: TypeAlias = Literal["delivery", "tool", "process"]
+_NAMED = 20  # refused effects that are told one by one; the rest is counted
 
 
 @dataclass(eq=False, slots=True)
@@ -48,6 +49,7 @@ class Hold:
         "dropped",
         "generation",
         "lock",
+        "refused",
         "run",
         "shown",
         "typing",
@@ -65,6 +67,7 @@ class Hold:
         self.run = run
         self.generation = generation
         self.dropped = 0
+        self.refused: list[tuple[str, float]] = []  # the first of them, and when, by the loop
         self.shown: list[str] = []  # text let through and not yet in the journal
         self.typing = False
         self._machine = machine
@@ -115,7 +118,7 @@ class Hold:
         if self._machine.generation != self.generation or (
             self._parent is not None and not self._parent.current
         ):
-            self.dropped += 1
+            self._refuse(kind)
             return None
         if kind == "text":
             self.shown.append(text)
@@ -132,11 +135,16 @@ class Hold:
             with suppress(RuntimeError):  # a thread may end after the loop has closed
                 self._loop.call_soon_threadsafe(_wake, waiter)
 
-    def drop(self) -> None:
+    def drop(self, what: str) -> None:
         """Count an effect that the loss of the hold kept from beginning."""
         with self.lock:
             if not self.current:
-                self.dropped += 1
+                self._refuse(what)
+
+    def _refuse(self, what: str) -> None:
+        self.dropped += 1
+        if self.dropped <= _NAMED:
+            self.refused.append((what, self._loop.time()))
 
     def must_hold(self, what: str) -> None:
         """Raise `Superseded` once the hold is gone."""

@@ -24,7 +24,7 @@ from lastword.core.recovery import Recovery, recover
 from lastword.errors import Busy, QueueFull, StoreError, Undurable
 from lastword.runtime.checks import must_be_text
 from lastword.runtime.driver import Driver
-from lastword.runtime.journal import ask
+from lastword.runtime.journal import ask, stamped
 from lastword.runtime.step import Step
 from lastword.runtime.ticket import Ticket
 from lastword.stores.contract import StoredSession, Write
@@ -73,7 +73,10 @@ async def _recovered(driver: Driver, stored: StoredSession) -> Recovery:
     log = await ask(driver.shared.store.entries(driver.id))
     found, settled = recover(log, stored.standing.order, child=bool(driver.ancestors))
     generation = Generation(stored.generation + 1)
-    write = Write(driver.id, generation, stored.serial, settled, stored.standing)
+    now = driver.shared.clock()
+    write = Write(
+        driver.id, generation, stored.serial, tuple(stamped(settled, now)), stored.standing, at=now
+    )
     await ask(driver.shared.store.commit(write))
     lost, waiting = len(found.lost), len(found.waiting)
     log_.warning("recovered session=%s lost=%d waiting=%d", driver.id, lost, waiting)

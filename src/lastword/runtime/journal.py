@@ -9,20 +9,31 @@ they were not accepted, so nothing of them may be stored later.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
 from lastword.core.model import MessageId, SessionId
 from lastword.core.queue import AT_REST, Standing, standing
 from lastword.core.session import SessionMachine
-from lastword.core.transcript import Entry, Finished, Said, Text, Thinking
+from lastword.core.transcript import (
+    Began,
+    Called,
+    Entry,
+    Finished,
+    Result,
+    Said,
+    Text,
+    Thinking,
+)
 from lastword.errors import OwnedElsewhere, StoreError
+from lastword.runtime.clock import Clock, time_of_day
 from lastword.runtime.tasks import Tasks
 from lastword.stores.contract import Store, Write
 
 T = TypeVar("T")
 AGAIN = 1.0  # seconds until what could not be stored is tried again
+_TIMED = (Said, Began, Called, Result, Finished)
 _SOON = 0.25  # seconds that what was said may take to be stored
 
 
@@ -52,8 +63,11 @@ class Journal:
         refuse: Callable[[MessageId], None],
         lost: Callable[[], None],
         parent: SessionId | None = None,
+        clock: Clock = time_of_day,
     ) -> None:
         self.serial = 0
+        self.writes = 0  # how many were begun
+        self._clock = clock
         self._machine = machine
         self._refuse = refuse  # called in the step in which a message was not stored
         self._lost = lost  # called when the session turns out to be another process's by now
@@ -75,7 +89,7 @@ class Journal:
 
     def add(self, *entries: Entry) -> None:
         """To be committed next."""
-        for entry in entries if not self.closed else ():
+        for entry in stamped(entries, self._clock()) if not self.closed else ():
             last = self._pending[-1] if self._pending else None
             if more := _more(last, entry):
                 self._pending[-1] = more
@@ -103,6 +117,16 @@ class Journal:
         """To be committed next, or not at all: its sender waits for that one commit."""
         self._fresh.add(said.message.id)
         self.add(said)
+
+    @property
+    def unwritten(self) -> tuple[Entry, ...]:
+        """What no write has taken yet."""
+        return tuple(self._pending)
+
+    @property
+    def writing(self) -> bool:
+        """Whether a write is under way."""
+        return self._turn.locked()
 
     @property
     def behind(self) -> bool:
@@ -169,8 +193,9 @@ class Journal:
             stands = self._stands
             write = Write(
                 *(self._session, self._machine.generation, self.serial),
-                *(tuple(entries), stands, self._parent),
+                *(tuple(entries), stands, self._parent, self._clock()),
             )
+            self.writes += 1
             try:
                 await ask(self._store.commit(write))
                 self._standing = stands
@@ -210,6 +235,12 @@ class Journal:
         self.closed = True
         self._pending = []
         self.nothing_soon()
+
+
+def stamped(entries: Iterable[Entry], at: float) -> Iterator[Entry]:
+    """The same, with the time for those that tell one and have none yet."""
+    for entry in entries:
+        yield replace(entry, at=at) if isinstance(entry, _TIMED) and not entry.at else entry
 
 
 def _done(error: StoreError | None) -> asyncio.Future[None]:

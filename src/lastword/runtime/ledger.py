@@ -165,7 +165,7 @@ class Ledger:
             self._hold.publish("call", intended.name, intended.news())
         else:
             intended.status = Status.NOT_STARTED
-            self._hold.drop()
+            self._hold.drop(f"call of {intended.name}")
         return intended
 
     @property
@@ -191,7 +191,7 @@ class Ledger:
         if made.made or made.status is not Status.INTENDED:
             raise ImpossibleMove(f"call {made.id} of {made.name} was made before; intend another")
         made.made = True
-        calling.set(made.name)
+        calling.set((made.name, made.id))
         try:
             if self._before is not None:
                 asked = self._before(made)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Literal
 
 from lastword.core.model import RunId
-from lastword.core.receipt import ProcessReport, Unconfirmed
+from lastword.core.receipt import ProcessNews, ProcessReport, Unconfirmed
 from lastword.processes import Process, Processes, Warden
 from lastword.processes.command import Command
 from lastword.processes.isolated import make
@@ -91,11 +91,13 @@ class Owned:
         hold: Hold,
         kept: list[Kept],
         clear: Callable[[], Awaitable[None] | None],
+        tell: Callable[[RunId, ProcessNews], None],
     ) -> None:
         self._processes = processes
         self._hold = hold
         self._kept = kept
         self._clear = clear
+        self._tell = partial(tell, hold.run)
         self._wardens: list[Warden] = []
         self._shared: Warden | None = None  # the one that all but kept processes are started in
         self._opening = asyncio.Lock()
@@ -122,7 +124,7 @@ class Owned:
             warden.leave = _LEAVE
             return await self._start(warden, command)
         try:
-            process = await self._start(warden, command)
+            process = await self._start(warden, command, kept=True)
             self._hold.must_hold(f"keeping of {command.name}")
         except BaseException:
             warden.stop(0)
@@ -143,18 +145,23 @@ class Owned:
     async def _may_begin(self, what: str) -> None:
         if not self._hold.current:
             await asyncio.sleep(0)  # a loop of refused starts must not stall the event loop
-            self._hold.drop()
+            self._hold.drop(what)
             self._hold.must_hold(what)
         await self.clear()
 
-    async def _start(self, warden: Warden, command: Command) -> Process:
-        return await warden.spawn(command, may_start=self._begin, may_act=self._hold.must_hold)
+    async def _start(self, warden: Warden, command: Command, *, kept: bool = False) -> Process:
+        begin, act = self._begin, self._hold.must_hold
+        process = await warden.spawn(command, may_start=begin, may_act=act)
+        started = ProcessNews(process.pid, command.name, "started", kept=kept)
+        self._tell(started)
+        process.when_ended(lambda code: self._tell(replace(started, state="ended", code=code)))
+        return process
 
     def _begin(self, name: str) -> None:
         """The last check; from here on the warden has it, and a stop ends it there."""
         effect = Effect("process", name)
-        if not self._hold.begin(effect, ("process", name, None)):
-            self._hold.drop()
+        if not self._hold.begin(effect, ("process", name, ProcessNews(-1, name, "starting"))):
+            self._hold.drop(f"start of {name}")
             self._hold.must_hold(f"start of {name}")
         self._hold.finish(effect)
 

@@ -23,6 +23,7 @@ from lastword.runtime.checks import (
     must_be_text,
 )
 from lastword.runtime.children import Child
+from lastword.runtime.executor import calling
 from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.fence import Fence, is_async
 from lastword.runtime.framework import Desk, ForFrameworks
@@ -116,9 +117,9 @@ class Run(ForFrameworks):
         await self._tell("thinking", text)
 
     def progress(self, text: str) -> Coroutine[Any, Any, None]:
-        """Say what is being done, beside the answer."""
+        """Say what is being done, beside the answer; in a tool, by that call of it."""
         must_be_text(text, "what a run says")
-        return self._tell("progress", encodable(text))
+        return self._tell("progress", encodable(text), calling.get()[1] or None)
 
     @asynccontextmanager
     async def typing(self, every: float = 4.0) -> AsyncGenerator[None]:

@@ -38,6 +38,7 @@ from lastword.runtime.run import Engine, Sink, running
 from lastword.runtime.session import Session
 from lastword.runtime.settings import stoppers_of, store_of, times_of
 from lastword.runtime.shared import Shared
+from lastword.runtime.tally import Tally
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.watchdog import Watchdog
@@ -107,6 +108,7 @@ class Runtime:
         self._feed_limit = feed_limit
         self._clock = clock
         self._shared: Shared | None = None
+        self.tally = Tally()  # what happened in it, counted
         self._closed = False
         self._sessions: dict[SessionId, Conversation] = {}
         self._tasks = Tasks()  # what the runtime does for whoever asked, and goes on if they leave
@@ -136,6 +138,7 @@ class Runtime:
             store=self._store,
             settings=self._settings,
             clock=self._clock,
+            tally=self.tally,
             threads=DaemonThreads(),
             processes=self._processes,
             kept={},
@@ -343,6 +346,7 @@ class Runtime:
             engine or self._engine,
             ancestors=ancestors,
             parent=None if keep else going,
+            root=self._sessions[ancestors[0]].driver if ancestors[0] in self._sessions else None,
         )
         session = self._sessions[name] = Conversation(driver, self._open, new=True)
         ticket, stored = intake.accept(driver, text, by=parent)

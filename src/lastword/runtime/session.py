@@ -21,7 +21,7 @@ from lastword.core.model import (
     RunId,
     SessionId,
 )
-from lastword.core.receipt import Receipt
+from lastword.core.receipt import Receipt, Unconfirmed
 from lastword.core.transcript import Entry, Shown
 from lastword.errors import StoreError, Undurable
 from lastword.runtime import intake
@@ -35,10 +35,12 @@ from lastword.runtime.checks import (
 from lastword.runtime.conversation import Conversation, at_fence, unless_closed
 from lastword.runtime.feed import FeedEvent
 from lastword.runtime.journal import ask
+from lastword.runtime.news import QueueNews, Span
 from lastword.runtime.owned import Kept
 from lastword.runtime.run import running
 from lastword.runtime.stop import Answer
 from lastword.runtime.ticket import Ticket
+from lastword.runtime.view import View, view
 
 
 class Session:
@@ -86,6 +88,26 @@ class Session:
     def processes(self) -> tuple[Kept, ...]:
         """What runs here declared `keep` when they started it, and has not ended."""
         return tuple(self._driver.kept)
+
+    @property
+    def waiting(self) -> QueueNews:
+        """The same, with what sent to steer is not taken up yet, and how each of them waits."""
+        return self._driver.news.queue
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The processes that runs of it have started; of those that ended, the last hundred."""
+        return self._driver.news.spans
+
+    @property
+    def ending(self) -> tuple[Unconfirmed, ...]:
+        """What was stopped and has not ended yet."""
+        return tuple(self._driver.dying)
+
+    async def view(self) -> View:
+        """All that happened, and the number of the event after which to go on."""
+        await self.loaded()
+        return await view(self._driver)
 
     async def loaded(self) -> None:
         """Return when what the store knows of it is known here.

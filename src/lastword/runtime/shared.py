@@ -16,6 +16,7 @@ from lastword.runtime.going import Going
 from lastword.runtime.ledger import BeforeTool
 from lastword.runtime.owned import Kept
 from lastword.runtime.run import Engine, Sink
+from lastword.runtime.tally import Tally
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.watchdog import Watchdog
 from lastword.stores.contract import Store
@@ -32,6 +33,7 @@ class Shared:
     store: Store
     settings: Settings
     clock: Clock
+    tally: Tally
     threads: DaemonThreads
     processes: Processes
     kept: dict[SessionId, list[Kept]]  # of each person's session, its children's included

@@ -8,14 +8,14 @@ the latest at its deadline, naming what has not ended; and goes on until it has.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Generator, Iterator
+from collections.abc import Collection, Coroutine, Generator, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
 from lastword.core.model import Generation, Reason, RunId, SessionId
-from lastword.core.receipt import ChildReport, MessageReport, Receipt, Unconfirmed
+from lastword.core.receipt import ChildReport, MessageReport, Receipt, Refusal, Unconfirmed
 from lastword.errors import StoreError
 from lastword.runtime.going import Going
 from lastword.runtime.journal import Journal
@@ -203,6 +203,11 @@ class Settlement:
             took=self._now() - self._at,
             runs=tuple(self.runs),
             dropped=sum(going.dropped for going in self.goings),
+            refused=tuple(
+                Refusal(what, round(max(at - self._at, 0.0), 6))
+                for going in self.goings
+                for what, at in going.hold.refused
+            ),
             calls=tuple(report for going in self.goings for report in going.ledger.reports),
             children=tuple(children),
             processes=(
@@ -237,3 +242,12 @@ async def _until_gone(left: list[tuple[float, Going]]) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout_at(deadline):
                 await going.processes_gone()
+
+
+def unconfirmed(
+    settlements: list[Settlement], going: dict[RunId, Going], dying: Collection[RunId]
+) -> list[Unconfirmed]:
+    """What was stopped and has not ended, whether its settlement has begun or not."""
+    goings = [one for settlement in tuple(settlements) for one in settlement.goings]
+    goings += [one for run, one in tuple(going.items()) if run in dying and one not in goings]
+    return [left for one in goings for left in one.unconfirmed]

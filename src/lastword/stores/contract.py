@@ -11,12 +11,15 @@ writer does not know yet. In SQLite the single writer makes it so, in PostgreSQL
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.core.queue import AT_REST, Standing
-from lastword.core.transcript import Entry
+from lastword.core.transcript import Entry, Said
 from lastword.core.value import value
+
+Place: TypeAlias = tuple[float, SessionId]
+_TITLE = 80  # characters
 
 
 @value
@@ -29,6 +32,7 @@ class Write:
     entries: tuple[Entry, ...]
     standing: Standing = AT_REST  # it replaces the one before
     parent: SessionId | None = None  # of a child run's session: the session that goes on above it
+    at: float = 0.0  # when, in seconds since 1970
 
 
 @value
@@ -39,6 +43,21 @@ class StoredSession:
     serial: int
     unfinished: bool = False  # a message of it has no outcome
     standing: Standing = AT_REST
+
+
+@value
+class Overview:
+    """A session, as a list of them shows it."""
+
+    session: SessionId
+    generation: Generation
+    title: str = ""  # how its first message begins
+    at: float = 0.0  # when something was last written
+
+    @property
+    def place(self) -> Place:
+        """Where it stands among others: the newest first."""
+        return self.at, self.session
 
 
 @value
@@ -97,6 +116,13 @@ class Store(Protocol):
         """The sessions that have a log."""
         ...
 
+    async def recent(
+        self, space: str, limit: int, before: Place | None = None
+    ) -> tuple[Overview, ...]:
+        """The sessions that have a log and whose name is `space` and then no slash, newest first;
+        or those that come after a place in that order."""
+        ...
+
     async def delete(self, session: SessionId) -> None:
         """Forget the log, and everything of the sessions below it.
 
@@ -108,3 +134,9 @@ class Store(Protocol):
     async def close(self) -> None:
         """Let go of files and connections."""
         ...
+
+
+def title_of(entries: tuple[Entry, ...]) -> str:
+    """How the first message among them begins."""
+    first = next((e.message.text for e in entries if isinstance(e, Said)), "")
+    return " ".join(first[:1000].split())[:_TITLE]

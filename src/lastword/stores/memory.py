@@ -9,7 +9,7 @@ from lastword.core.model import Generation, MessageId, Outcome, SessionId
 from lastword.core.queue import AT_REST, Standing
 from lastword.core.transcript import Began, Entry, Finished, Said
 from lastword.errors import StaleWrite
-from lastword.stores.contract import StoredMessage, StoredSession, Write
+from lastword.stores.contract import Overview, Place, StoredMessage, StoredSession, Write, title_of
 
 
 @dataclass(slots=True)
@@ -17,6 +17,8 @@ class _Row:
     generation: Generation
     serial: int
     standing: Standing = AT_REST
+    at: float = 0.0
+    title: str = ""
     entries: list[Entry] = field(default_factory=list[Entry])
     said: dict[MessageId, Said] = field(default_factory=dict[MessageId, Said])
     began: set[MessageId] = field(default_factory=set[MessageId])
@@ -53,6 +55,8 @@ class MemoryStore:
             self._below.setdefault(write.parent, set()).add(write.session)
         row.generation, row.serial = write.generation, write.serial
         row.standing = write.standing
+        row.at = max(row.at, write.at)
+        row.title = row.title or title_of(write.entries)
         row.entries += write.entries
         for entry in write.entries:
             if isinstance(entry, Said):
@@ -82,6 +86,19 @@ class MemoryStore:
 
     async def sessions(self) -> tuple[SessionId, ...]:
         return tuple(session for session, row in self._rows.items() if row.entries)
+
+    async def recent(
+        self, space: str, limit: int, before: Place | None = None
+    ) -> tuple[Overview, ...]:
+        found = [
+            Overview(session, row.generation, row.title, row.at)
+            for session, row in self._rows.items()
+            if row.entries
+            and session.startswith(space)
+            and "/" not in session[len(space) :]
+            and (before is None or (row.at, session) < before)
+        ]
+        return tuple(sorted(found, key=lambda one: one.place, reverse=True)[:limit])
 
     async def delete(self, session: SessionId) -> None:
         if row := self._rows.get(session):

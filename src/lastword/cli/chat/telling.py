@@ -19,7 +19,7 @@ from lastword.cli.chat.words import (
     short,
 )
 from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, RunId, Status
-from lastword.core.receipt import Receipt, ToolNews, ToolReport
+from lastword.core.receipt import ProcessNews, Receipt, ToolNews, ToolReport
 from lastword.core.recovery import Recovery
 from lastword.runtime.feed import FeedEvent
 
@@ -93,7 +93,7 @@ class Telling:
                 self.say(f"· {short(event.text, 200)}")
             case "call", ToolReport() as report:
                 self._call(report)
-            case "process", _:
+            case "process", ProcessNews(state="starting"):
                 self.started += 1
                 self.say(f"$ {short(event.text, 200)}")
             case "accepted", Message() as message:

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import cast
 
+from lastword.core.entries import Finished
 from lastword.core.model import MessageId, Reason, Status
 from lastword.core.receipt import Receipt
 from lastword.core.recovery import Recovery
@@ -190,5 +191,6 @@ def listing(lines: Iterable[str], *, nothing: str) -> list[str]:
 
 def about(event: FeedEvent) -> tuple[MessageId, ...]:
     """The messages whose turn has come, or has ended."""
-    told = event.kind in {"started", "ended"}
-    return cast("tuple[MessageId, ...]", event.data) if told else ()
+    if isinstance(event.data, Finished):
+        return event.data.messages
+    return cast("tuple[MessageId, ...]", event.data) if event.kind == "started" else ()

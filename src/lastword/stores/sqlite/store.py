@@ -15,7 +15,7 @@ from typing import TypeVar
 from lastword.core.entries import Entry
 from lastword.core.model import MessageId, SessionId
 from lastword.errors import StoreError
-from lastword.stores.contract import StoredMessage, StoredSession, Write
+from lastword.stores.contract import Overview, Place, StoredMessage, StoredSession, Write
 from lastword.stores.sqlite import tables
 from lastword.stores.sqlite.file import PATIENCE, DatabaseFile, transaction
 from lastword.stores.sqlite.health import wrong
@@ -151,6 +151,11 @@ class SqliteStore:
 
     async def sessions(self) -> tuple[SessionId, ...]:
         return await self._read(tables.sessions)
+
+    async def recent(
+        self, space: str, limit: int, before: Place | None = None
+    ) -> tuple[Overview, ...]:
+        return await self._read(lambda db: tables.recent(db, space, limit, before))
 
     async def delete(self, session: SessionId) -> None:
         own = self._own()

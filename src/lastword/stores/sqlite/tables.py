@@ -15,7 +15,14 @@ from lastword.core.model import Generation, MessageId, Outcome, SessionId
 from lastword.core.value import value
 from lastword.errors import OwnedElsewhere, StaleWrite, StoreError
 from lastword.stores.codec import decode, decode_standing, encode, encode_standing
-from lastword.stores.contract import StoredMessage, StoredSession, Write
+from lastword.stores.contract import (
+    Overview,
+    Place,
+    StoredMessage,
+    StoredSession,
+    Write,
+    title_of,
+)
 from lastword.stores.sqlite.owners import Owner
 
 
@@ -26,11 +33,13 @@ class Encoded:
     write: Write
     standing: str
     rows: tuple[tuple[str, str], ...]
+    title: str
 
     @classmethod
     def of(cls, write: Write) -> Encoded:
         rows = tuple(map(encode, write.entries))
-        return cls(write, encode_standing(write.standing), rows)
+        title = title_of(write.entries).encode(errors="replace").decode()
+        return cls(write, encode_standing(write.standing), rows, title)
 
 
 @value
@@ -90,7 +99,8 @@ class Tables:
             raise StaleWrite(write.session, write.generation, row.generation)
         db.execute(
             "UPDATE sessions SET generation = ?, serial = ?, length = ?, standing = ?,"
-            " parent = coalesce(?, parent), owner = ? WHERE key = ?",
+            " parent = coalesce(?, parent), owner = ?, at = max(at, ?),"
+            " title = CASE title WHEN '' THEN ? ELSE title END WHERE key = ?",
             (
                 write.generation,
                 write.serial,
@@ -98,6 +108,8 @@ class Tables:
                 encoded.standing,
                 write.parent,
                 self._owner.epoch,
+                write.at,
+                encoded.title,
                 row.key,
             ),
         )
@@ -118,7 +130,10 @@ class Tables:
             self._must_own(db, session, row)
             self._claim(db, row.key)
             _empty(db, row.key)
-            db.execute("UPDATE sessions SET length = 0, standing = '{}' WHERE key = ?", (row.key,))
+            db.execute(
+                "UPDATE sessions SET length = 0, standing = '{}', title = '' WHERE key = ?",
+                (row.key,),
+            )
             self._taken.add(session)
         for key in below:
             _empty(db, key)
@@ -194,6 +209,20 @@ def sessions(db: sqlite3.Connection) -> tuple[SessionId, ...]:
     """Those that have a log."""
     found = db.execute("SELECT id FROM sessions WHERE length > 0 ORDER BY key")
     return tuple(SessionId(name) for (name,) in found)
+
+
+def recent(
+    db: sqlite3.Connection, space: str, limit: int, before: Place | None
+) -> tuple[Overview, ...]:
+    """The sessions of a space, newest first."""
+    at, name = before or (float("inf"), SessionId(""))
+    found = db.execute(
+        "SELECT id, generation, title, at FROM sessions WHERE length > 0"
+        " AND (at < ? OR (at = ? AND id < ?)) AND substr(id, 1, length(?)) = ?"
+        " AND instr(substr(id, length(?) + 1), '/') = 0 ORDER BY at DESC, id DESC LIMIT ?",
+        (at, at, name, space, space, space, limit),
+    )
+    return tuple(Overview(*row) for row in found)
 
 
 _BELOW = """
