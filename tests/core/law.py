@@ -54,6 +54,7 @@ def judge(
         must(orders == [], "an idle stop says that it was idle")
         unchanged(before, after, "an idle stop changes nothing at all")
     _moved(before, event, after, orders)
+    _fenced(before, after, orders)
 
     ghost = _told(ghost, before, event, orders)
     holder = before.active.run if before.active else None
@@ -69,6 +70,15 @@ def judge(
     _goes_on(after, ghost)
     runs = {w.turn.run for w in after.waiting}
     return ghost._replace(windows=tuple(w for w in ghost.windows if w[0] in runs))
+
+
+def _fenced(before: SessionMachine, after: SessionMachine, orders: list[Order]) -> None:
+    """What a run had let out is fenced in by whoever cancels it, and not by its own end."""
+    if any(isinstance(order, Cancel) for order in orders):
+        now = before.generation < after.fenced <= after.generation
+        must(now, "what a cancelled run had let out may not leave any more")
+    elif any(isinstance(order, End) and order.started for order in orders):
+        must(after.fenced == before.fenced, "what a run had let out before its end may leave")
 
 
 def forbidden(  # noqa: PLR0911, PLR0912 - one match, one arm an event

@@ -43,8 +43,8 @@ MUTATIONS = (
     ),
     Mutation(
         "a stop leaves its run in place",
-        "self._vacate()\n            self._steering_is_next()\n            if",
-        "self._advance()\n            self._steering_is_next()\n            if",
+        "self._vacate()\n            self.fenced",
+        "self._advance()\n            self.fenced",
     ),
     Mutation(
         "a stop forgets the steering",

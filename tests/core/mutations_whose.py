@@ -1,4 +1,5 @@
-"""More ways to break the machine: mistakes about whose turn it is, and what it goes by."""
+"""More ways to break the machine: mistakes about whose turn it is, what it goes by, and
+what of it may still leave."""
 
 from __future__ import annotations
 
@@ -22,5 +23,16 @@ WHOSE = (
         "if not (w.held or follow))",
         "if not follow)",
         found="four messages",
+    ),
+    Mutation(
+        "what a stopped run had let out may still leave",
+        "            self.fenced = self.generation\n",
+        "",
+    ),
+    Mutation(
+        "what a run had let out may not leave once it has ended by itself",
+        "        end = End(self.active, outcome, started=True)\n        self._vacate()\n",
+        "        end = End(self.active, outcome, started=True)\n        self._vacate()\n"
+        "        self.fenced = self.generation\n",
     ),
 )

@@ -286,7 +286,7 @@ class Talk:
         generation = event.generation
 
         def current() -> bool:
-            return self.session.generation == generation
+            return generation >= self.session.fenced
 
         match event.kind, event.data:
             case "text", _:

@@ -83,6 +83,7 @@ class SessionMachine:
     def __init__(self, settings: Settings, generation: int = 0) -> None:
         self.settings = settings
         self.generation = Generation(generation)
+        self.fenced = self.generation  # what was let out at an older one must not be told any more
         self.active: Turn | None = None
         self.started = False  # whether the active turn's run was started, or is preparing
         self.steering: tuple[Turn, ...] = ()
@@ -326,6 +327,7 @@ class SessionMachine:
         self.waiting = tuple(w for w in self.waiting if w.turn not in ended)
         if self.active is None or self.active in ended:
             self._vacate()
+            self.fenced = self.generation
             self._steering_is_next()
             if reason is Reason.STOPPED:
                 self.hushed, self.speaking = True, frozenset()

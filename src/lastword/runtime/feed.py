@@ -101,6 +101,27 @@ class Feed:
             self._wake()
         return event
 
+    @property
+    def closed(self) -> bool:
+        """Whether no more will come."""
+        return self._closed
+
+    def since(self, number: int) -> list[FeedEvent]:
+        """Everything after a number that is there now."""
+        if number >= self.last:
+            return []
+        self._at(number + 1)
+        return [self._events[n] for n in range(number + 1, self.last + 1)]
+
+    def holds(self, number: int) -> bool:
+        """Whether whoever has seen everything up to a number can go on from there."""
+        return number <= self.last and self.last - number <= len(self._events)
+
+    async def more(self, number: int) -> None:
+        """Return when there is something after a number, or no more will come."""
+        while number >= self.last and not self._closed:
+            await self._news()
+
     def close(self) -> None:
         """No more will come: watchers end once they have read what is there."""
         self._closed = True
@@ -117,9 +138,12 @@ class Feed:
                 number += 1
             if self._closed:
                 return
-            if self._more is None:
-                self._more = self._loop.create_future()
-            await asyncio.shield(self._more)
+            await self._news()
+
+    async def _news(self) -> None:
+        if self._more is None:
+            self._more = self._loop.create_future()
+        await asyncio.shield(self._more)
 
     def _at(self, number: int) -> FeedEvent:
         event = self._events.get(number)

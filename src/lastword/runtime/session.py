@@ -33,7 +33,7 @@ from lastword.runtime.checks import (
     must_be_text,
 )
 from lastword.runtime.conversation import Conversation, at_fence, unless_closed
-from lastword.runtime.feed import FeedEvent
+from lastword.runtime.feed import Feed, FeedEvent
 from lastword.runtime.journal import ask
 from lastword.runtime.news import QueueNews, Span
 from lastword.runtime.owned import Kept
@@ -66,6 +66,12 @@ class Session:
     def generation(self) -> Generation:
         """Moves whenever the right to act changes hands."""
         return self._driver.machine.generation
+
+    @property
+    def fenced(self) -> Generation:
+        """Where the last stop or takeover moved it to: what a run let out at an older one, and has
+        not left yet, must not leave any more."""
+        return self._driver.machine.fenced
 
     @property
     def busy(self) -> bool:
@@ -249,6 +255,11 @@ class Session:
             raise StoreError(f"{done}; it will be tried again: {error}") from error
 
     # what happened
+
+    @property
+    def feed(self) -> Feed:
+        """What happens here, for who wants more than one event at a time."""
+        return self._driver.feed
 
     @property
     def last_event(self) -> int:
