@@ -15,7 +15,16 @@ LastwordError
 ├── SlowWatcher          a watcher fell too far behind the feed and was dropped
 ├── ProcessError         something that has to do with processes could not be done
 │   ├── SpawnFailed      a program could not be started
-│   └── WorkerDied       the process of an isolated tool ended before the tool had
+│   └── WorkerDied       the process of an isolated tool, or of a cell, ended before it had
+├── CellError            a cell could not do what it was asked; it is as it was
+│   ├── AlreadyRunning   the frontier is being resumed, or was, and no newer one is there
+│   ├── StaleGeneration  the frontier is not the current one any more
+│   ├── FutureGeneration the cell has not reached such a frontier
+│   ├── WrongCalls       the results are not for calls that the frontier waits on
+│   ├── NotPausable      the cell goes on by itself, and nobody else may answer its calls
+│   ├── ObserverBusy     somebody else is being shown the cell's output
+│   ├── UnreadableDump   what was kept of a paused cell is damaged, or of another version
+│   └── CellGone         the cell has ended
 ├── EngineFailed         an engine could not answer, and says why
 ├── ImpossibleMove       a machine was told something that cannot have happened
 └── StoreError           a store could not do what it was asked
@@ -115,7 +124,97 @@ class SpawnFailed(ProcessError):
 
 
 class WorkerDied(ProcessError):
-    """The process of an isolated tool ended before the tool had."""
+    """The process of an isolated tool, or of a cell, ended before the tool or the cell had."""
+
+
+class CellError(LastwordError):
+    """A cell could not do what it was asked. Nothing was done, and it is as it was."""
+
+
+class AlreadyRunning(CellError):
+    """The frontier is being resumed, or was, and the cell has not reached a newer one."""
+
+    def __init__(self, cell: str, generation: int) -> None:
+        now = f"frontier {generation} of cell {cell} is resumed already, or is being resumed"
+        first = f"cell {cell} runs, and has reached no frontier yet"
+        super().__init__(
+            f"{now if generation else first}, so this resume was not applied; observe the cell to "
+            "see where it stands"
+        )
+        self.generation = generation
+
+
+class StaleGeneration(CellError):
+    """A resume named a frontier that is not the current one any more."""
+
+    def __init__(self, cell: str, asked: int, current: int) -> None:
+        super().__init__(
+            f"cell {cell} is past frontier {asked}, the current one is {current}, so this resume "
+            "was not applied; observe the cell and answer what it waits on now"
+        )
+        self.asked = asked
+        self.current = current
+
+
+class FutureGeneration(CellError):
+    """A resume named a frontier that the cell has not reached."""
+
+    def __init__(self, cell: str, asked: int, current: int) -> None:
+        now = f"the current one is {current}" if current else "it has reached none yet"
+        super().__init__(
+            f"cell {cell} has not reached frontier {asked} ({now}), so this resume was not applied"
+        )
+        self.asked = asked
+        self.current = current
+
+
+class WrongCalls(CellError):
+    """A resume brought results for calls that the frontier does not wait on, or twice, or none."""
+
+    def __init__(
+        self, cell: str, generation: int, wrong: tuple[str, ...], pending: tuple[str, ...]
+    ) -> None:
+        waits = f"it waits on {', '.join(pending)}"
+        why = (
+            f"{', '.join(wrong)} came twice or is not what frontier {generation} waits on; {waits}"
+            if wrong
+            else f"there is no result for any call of frontier {generation}; {waits}"
+        )
+        super().__init__(f"cell {cell} was not resumed, and no result was applied: {why}")
+        self.wrong = wrong
+        self.pending = pending
+
+
+class NotPausable(CellError):
+    """A continuing cell's calls are made at once; it can be watched, and not be resumed."""
+
+    def __init__(self, cell: str) -> None:
+        super().__init__(
+            f"cell {cell} goes on by itself as its calls end, so it cannot be resumed; "
+            "start a pausable cell to answer its calls"
+        )
+
+
+class ObserverBusy(CellError):
+    """Somebody is being shown the cell's output, and it is given to one at a time."""
+
+    def __init__(self, cell: str, observer: str) -> None:
+        super().__init__(
+            f"cell {cell} is being shown to {observer}, who keeps it; try again when that is over"
+        )
+        self.observer = observer
+
+
+class UnreadableDump(CellError):
+    """What was kept of a paused cell is damaged, or was kept by another version."""
+
+
+class CellGone(CellError):
+    """The cell has ended, so it can be neither resumed nor ended again."""
+
+    def __init__(self, cell: str, outcome: str) -> None:
+        super().__init__(f"cell {cell} has ended ({outcome}), so nothing was done; start another")
+        self.outcome = outcome
 
 
 class EngineFailed(LastwordError):

@@ -1,0 +1,277 @@
+"""Every history of a cell there is, within stated bounds, over the real machine.
+
+As `explorer.py` does it for sessions: breadth first, so that the first clause found broken comes
+with its shortest history, and two histories that led to the same are one. A history may contain
+the death of the process: the next one finds any of the records that the store may then hold.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, combinations
+from typing import Any, TypeAlias
+
+from lastword.core.cell import (
+    CallResult,
+    CellId,
+    CellRecord,
+    Kind,
+    PendingCall,
+    PendingGeneration,
+)
+from lastword.core.cell_events import (
+    CallsEnded,
+    CellEvent,
+    Completed,
+    Delivered,
+    DeliveryFailed,
+    Failed,
+    Frozen,
+    LimitReached,
+    ObserveBegun,
+    ObserveDelivered,
+    ObserveFailed,
+    Reached,
+    ResumeAsked,
+    RuntimeLost,
+    StartAsked,
+    Stored,
+    StoreFailed,
+    TerminateAsked,
+)
+from lastword.core.frontier import CellMachine
+from lastword.core.model import CallId
+from lastword.errors import LastwordError
+from tests.core.cell_ghost import Ghost, key
+from tests.core.cell_law import Broken, judge, restarted
+from tests.core.cell_refusals import forbidden
+
+State: TypeAlias = tuple[CellMachine, Ghost]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What may happen in the histories of one exploration, and how often."""
+
+    name: str
+    kind: Kind
+    floor: int  # states; an exploration that shrinks has stopped proving something
+    frontiers: int = 2
+    failures: int = 0  # of the store and of deliveries
+    losses: int = 0  # of interpreters
+    observed: int = 0
+    crashes: int = 0
+    calls: int = 2  # that the program makes before its first frontier
+    muddled: bool = False  # whether the interpreter may be wrong about what it waits for
+
+
+EVERY = (
+    Bounds("answered in parts", "pausable", 2_800, frontiers=3, losses=1, muddled=True),
+    Bounds("things go wrong", "pausable", 3_100, failures=1, losses=1),
+    Bounds("ended in any order", "continuing", 5_000, calls=3),
+    Bounds("a muddle", "continuing", 1_200, muddled=True),
+    Bounds("calls go wrong", "continuing", 1_000, frontiers=1, failures=2, losses=1),
+    Bounds("looked at twice", "pausable", 1_700, frontiers=1, observed=2),
+    Bounds("looked at as it fails", "pausable", 2_300, frontiers=1, failures=1, observed=1),
+    Bounds("watched", "continuing", 1_600, frontiers=1, observed=1),
+    Bounds("two deaths", "pausable", 2_600, frontiers=1, failures=1, losses=1, crashes=2),
+    Bounds("a death between two frontiers", "pausable", 1_100, crashes=1),
+    Bounds("a death under observation", "pausable", 1_600, frontiers=1, observed=1, crashes=1),
+    Bounds("a death among calls", "continuing", 3_000, failures=1, crashes=1),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """The process dies, and the next one finds this."""
+
+    found: CellRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """How far an exploration went."""
+
+    states: int
+    transitions: int
+    refused: int  # events that the machine had to turn down, and did
+
+
+def explore(bounds: Bounds, machine: type[CellMachine] = CellMachine) -> Explored:
+    """Walk every history within the bounds; raise `Broken` at the first broken clause."""
+    start: State = (machine(CellId("cell"), bounds.kind), Ghost(bounds.kind))
+    seen = {_key(start)}
+    came_from: list[tuple[int, CellEvent | Crash | None]] = [(-1, None)]
+    frontier = deque([(0, start)])
+    transitions = refused = 0
+    while frontier:
+        at, state = frontier.popleft()
+        for event in _events(bounds, state[1]):
+            try:
+                following = _take(state, event)
+            except Broken as broken:
+                raise Broken(_story(bounds, came_from, at, event, broken)) from broken
+            if following is state:
+                refused += 1
+                continue
+            transitions += 1
+            found = _key(following)
+            if found not in seen:
+                seen.add(found)
+                frontier.append((len(came_from), following))
+                came_from.append((at, event))
+    return Explored(len(seen), transitions, refused)
+
+
+def _take(state: State, event: CellEvent | Crash) -> State:
+    before, ghost = state
+    if isinstance(event, Crash):
+        return restarted(type(before).restore, event.found, ghost)
+    after = copy.copy(before)
+    error = forbidden(event, ghost)
+    try:
+        orders = after.apply(event)
+    except LastwordError as raised:
+        if type(raised) is not error:
+            raise Broken(f"{raised!r} was raised, which nothing forbids") from raised
+        if vars(after) != vars(before):
+            raise Broken(f"{raised!r} was raised, and yet something was touched") from raised
+        return state
+    if error is not None:
+        raise Broken(f"{error.__name__} was not raised")
+    return after, judge(before, event, after, orders, ghost)
+
+
+def _key(state: State) -> tuple[Any, ...]:
+    machine, ghost = state
+    own = dict(vars(machine))
+    version = own.pop("version")
+    own["awaited"] = own["awaited"] and version - own["awaited"] + 1
+    return (*own.values(), *key(ghost, version))
+
+
+def _story(
+    bounds: Bounds,
+    came_from: list[tuple[int, CellEvent | Crash | None]],
+    at: int,
+    event: CellEvent | Crash,
+    why: Broken,
+) -> str:
+    steps = [event]
+    while at > 0:
+        at, before = came_from[at]
+        if before is not None:
+            steps.append(before)
+    told = "\n  ".join(str(step) for step in reversed(steps))
+    return f"{why}\n  within {bounds.name}\n  {told}"
+
+
+# what may happen next
+
+
+def _events(bounds: Bounds, ghost: Ghost) -> Iterator[CellEvent | Crash]:
+    may_fail = ghost.failures < bounds.failures
+    yield StartAsked()
+    for order in ghost.stores[:1]:
+        yield Stored(order.record.version)
+        yield from [StoreFailed(order.record.version)] if may_fail else []
+    if ghost.running:
+        yield from _reports(bounds, ghost)
+    if (ghost.running or ghost.alive or ghost.delivering) and ghost.losses < bounds.losses:
+        yield RuntimeLost()
+    if ghost.delivering:
+        yield Delivered(_number(ghost))
+        yield from [DeliveryFailed(_number(ghost))] if may_fail else []
+    yield from _answers(ghost)
+    yield from _looks(ghost, bounds)
+    yield TerminateAsked()
+    yield Frozen()
+    yield from _impossible(ghost)
+    if ghost.crashes < bounds.crashes:
+        yield from (Crash(record) for record in dict.fromkeys(ghost.possible) if record)
+
+
+def _reports(bounds: Bounds, ghost: Ghost) -> Iterator[CellEvent]:
+    n = ghost.frontiers
+    text, values = f"p{n}", ((f"v{n}", str(n)),)
+    yield Completed("done", text, values)
+    yield Failed("ValueError", text)
+    yield LimitReached("1 s", text)
+    if n >= bounds.frontiers:
+        return
+    for new in (0, 1) if ghost.unresolved else (bounds.calls,) if n == 0 else (1,):
+        made = tuple(PendingCall(CallId(f"c{len(ghost.made) + i}"), "tool") for i in range(new))
+        ids = ghost.unresolved | {call.id for call in made}
+        for waits in (ids, frozenset[CallId](), frozenset({CallId("c-gone")})):
+            yield Reached(made, waits, text, text.encode(), values)
+        if bounds.muddled:
+            everything = ids | {call.id for call in ghost.made}
+            yield Reached(made, everything, text, text.encode(), values)
+            if len(ids) > 1:
+                yield Reached(made, ids - {min(ids)}, text, text.encode(), values)
+
+
+def _answers(ghost: Ghost) -> Iterator[CellEvent]:
+    now = _number(ghost)
+    waiting = sorted(ghost.unresolved)
+    some = chain.from_iterable(combinations(waiting, n) for n in range(1, len(waiting) + 1))
+    asked = [_results(*ids) for ids in some] if ghost.open else [_results(*waiting)]
+    for results in asked:
+        yield ResumeAsked(now, results)
+    right = _results(*waiting[:1])
+    yield ResumeAsked(PendingGeneration(now - 1), right)
+    yield ResumeAsked(PendingGeneration(now + 1), right)
+    resolved = sorted({call.id for call in ghost.made} - ghost.unresolved)
+    for wrong in ((), ("c-gone",), (*waiting, "c-gone"), (*waiting, *waiting[:1]), resolved):
+        if ghost.open:
+            yield ResumeAsked(now, _results(*wrong))
+    for ids in {*((id_,) for id_ in ghost.going), tuple(sorted(ghost.going))}:
+        if ids:
+            yield CallsEnded(_results(*ids))
+
+
+def _looks(ghost: Ghost, bounds: Bounds) -> Iterator[CellEvent]:
+    if ghost.observed < bounds.observed:
+        yield ObserveBegun("ann")
+    if ghost.showing:
+        yield ObserveBegun("bob")
+        yield ObserveDelivered("ann")
+        yield ObserveFailed("ann")
+        yield ObserveDelivered("bob")
+
+
+def _impossible(ghost: Ghost) -> Iterator[CellEvent]:
+    """What cannot have happened."""
+    version = max((r.version for r in ghost.possible if r), default=0)
+    yield Stored(version + 1)
+    yield ObserveFailed("nobody")
+    if ghost.ending is not None:
+        return
+    if not ghost.running:
+        yield Completed("done")
+        yield Failed("ValueError")
+        yield LimitReached("1 s")
+        yield Reached((), frozenset())
+    elif ghost.stood:
+        known = ghost.stood.pending[-1]
+        yield Reached((known,), frozenset({known.id}))
+    if not ghost.delivering:
+        yield Delivered(_number(ghost))
+        yield DeliveryFailed(_number(ghost))
+    yield Delivered(PendingGeneration(ghost.generation + 1))
+    yield CallsEnded(_results("c-gone"))
+    for id_ in sorted(ghost.going)[:1]:
+        yield CallsEnded(_results(id_, id_))
+    for id_ in sorted(ghost.ready)[:1]:
+        yield CallsEnded(_results(id_))
+
+
+def _number(ghost: Ghost) -> PendingGeneration:
+    return PendingGeneration(ghost.generation)
+
+
+def _results(*ids: str) -> tuple[CallResult, ...]:
+    return tuple(CallResult(CallId(id_), f"result of {id_}") for id_ in ids)
