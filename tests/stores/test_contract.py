@@ -175,8 +175,11 @@ async def test_sessions_are_listed_newest_first_by_space_and_in_pages(store: Sto
     ]
     assert [o.session for o in await store.recent("bob/", 10)] == ["bob/theirs"]
     assert await store.recent("", 1) == mine[:1]
+    assert await store.overview(SessionId("old")) == mine[0]
+    assert await store.overview(SessionId("nobody")) is None
     assert await store.recent("", 5, mine[0].place) == mine[1:]
     await store.delete(SessionId("old"))
+    assert await store.overview(SessionId("old")) is None
     await store.commit(replace(write(3, long, session=SessionId("old")), at=10.0))
     [again, _] = await store.recent("", 10)
     assert again.title == ("more words " + "x" * 100)[:80]

@@ -57,6 +57,30 @@ def _acp(words: Sequence[str]) -> int:
     return acp.main(parser.parse_args(words))
 
 
+def _serve(words: Sequence[str]) -> int:
+    from lastword.cli import serve  # noqa: PLC0415 - only when asked for
+
+    parser = _Parser("lastword serve", "[--engine MODULE:FUNCTION] [--port PORT] …", serve.ABOUT)
+    serve.options(parser)
+    return serve.main(parser.parse_args(words))
+
+
+def _stop(words: Sequence[str]) -> int:
+    from lastword.cli import remote  # noqa: PLC0415 - only when asked for
+
+    usage = "[--url URL] [--run RUN] SESSION"
+    parser = _Parser("lastword stop", usage, remote.ABOUT_STOP)
+    remote.options(parser)
+    return remote.stop(parser.parse_args(words))
+
+
+def _token(words: Sequence[str]) -> int:
+    from lastword.cli import remote  # noqa: PLC0415 - only when asked for
+
+    _Parser("lastword token", "", remote.ABOUT_KEY).parse_args(words)
+    return remote.token()
+
+
 def _doctor(words: Sequence[str]) -> int:
     from lastword.cli import doctor  # noqa: PLC0415 - only when asked for
 
@@ -95,8 +119,11 @@ def _records(what: str, words: Sequence[str]) -> int:
 
 
 _COMMANDS: dict[str, tuple[str, Command]] = {
+    "serve": ("serve an agent over HTTP, with a page, on this machine", _serve),
     "chat": ("talk to an agent here, and stop it whenever you like", _chat),
     "acp": ("be the agent of an editor that speaks the Agent Client Protocol", _acp),
+    "stop": ("stop a session of a server that runs, and print the receipt", _stop),
+    "token": ("print the token for programs of yours that ask your server", _token),
     "demo": ("see an agent that will not stop be stopped (15 seconds, no keys)", _demo),
     "doctor": ("see how strictly processes are held here, and if a store is whole", _doctor),
     "sessions": ("list the sessions that a store holds", partial(_records, "sessions")),

@@ -96,7 +96,7 @@ class Conversation:
             self.driver.carry_out()
             if reason is Reason.SHUTDOWN:
                 step.early = False
-            return Answer(self.answer(step, running.get()))
+            return Answer(self.answer(step, running.get()), partial(at_fence, self.driver, step))
 
         return carry_out
 

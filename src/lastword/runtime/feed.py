@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import threading
 from collections.abc import AsyncIterator
 from typing import Literal, NamedTuple, TypeAlias
@@ -60,7 +61,7 @@ class Feed:
 
     __slots__ = (
         *("_clock", "_closed", "_events", "_home", "_keep", "_loop", "_more", "_session"),
-        "last",
+        *("epoch", "last"),
     )
 
     def __init__(
@@ -71,6 +72,7 @@ class Feed:
         keep: int,
         clock: Clock = time_of_day,
     ) -> None:
+        self.epoch = secrets.token_hex(6)  # its numbers begin anew: whose they are
         self.last = 0
         self._session = session
         self._loop = loop

@@ -8,12 +8,11 @@ import os
 import re
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import replace
 from types import TracebackType
 from typing import Literal, Self, TypeAlias, get_args
 
 from lastword.core.model import Outcome, Policy, QueueOnStop, Reason, SessionId, Settings
-from lastword.core.receipt import Receipt, Unconfirmed
+from lastword.core.receipt import Receipt
 from lastword.core.transcript import Partial
 from lastword.errors import LastwordError, RuntimeClosed, StoreError, TooDeep, UnknownSession
 from lastword.processes import Level, Processes
@@ -38,11 +37,12 @@ from lastword.runtime.run import Engine, Sink, running
 from lastword.runtime.session import Session
 from lastword.runtime.settings import stoppers_of, store_of, times_of
 from lastword.runtime.shared import Shared
+from lastword.runtime.stop import of_all
 from lastword.runtime.tally import Tally
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.watchdog import Watchdog
-from lastword.stores.contract import Store
+from lastword.stores.contract import Overview, Place, Store
 
 log = logging.getLogger("lastword")
 OnRestart: TypeAlias = Literal["wait", "run"]
@@ -98,7 +98,7 @@ class Runtime:
         self._engine = engine
         self._sink = sink
         self._store = store_of(store)
-        self._settings = Settings(
+        self.settings = Settings(
             on_message, queue_on_stop, queue_limit, stoppers=stoppers_of(stoppers)
         )
         self._partial: Partial = partial
@@ -136,7 +136,7 @@ class Runtime:
             engine=self._engine,
             sink=self._sink,
             store=self._store,
-            settings=self._settings,
+            settings=self.settings,
             clock=self._clock,
             tally=self.tally,
             threads=DaemonThreads(),
@@ -213,6 +213,11 @@ class Runtime:
     ) -> None:
         await self.close()
 
+    @property
+    def level(self) -> Level | None:
+        """How strictly processes are held here, once the first was started."""
+        return self._processes.level
+
     def session(self, id: str) -> Session:
         """The session of that name; it begins with its first message."""
         if not isinstance(id, str) or not id:  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
@@ -239,9 +244,20 @@ class Runtime:
         receipts = [await answer for answer in answers]
         return {receipt.session: receipt for receipt in receipts if receipt or not receipt.quiet}
 
+    @property
+    def at_hand(self) -> tuple[Session, ...]:
+        """The sessions in memory."""
+        return tuple(map(Session, self._sessions.values()))
+
     async def sessions(self) -> tuple[str, ...]:
         """The sessions that the store knows."""
         return await ask(self._store.sessions())
+
+    async def recent(
+        self, space: str = "", limit: int = 100, before: Place | None = None
+    ) -> tuple[Overview, ...]:
+        """Those whose name is `space` and then no slash, newest first, from a place on."""
+        return await ask(self._store.recent(space, limit, before))
 
     async def delete(self, id: str) -> Receipt:
         """Stop a session and forget what was said in it and by its children.
@@ -286,7 +302,7 @@ class Runtime:
             one.driver.close()
             self._sessions.pop(one.id, None)
         self._open().kept.pop(session.id, None)
-        return _of_all(receipts, kept)
+        return of_all(receipts, kept)
 
     async def _end_kept(self, kept: tuple[Kept, ...]) -> None:
         with suppress(TimeoutError):
@@ -382,18 +398,3 @@ class Runtime:
                 del self._sessions[session.id]
                 session.closed = True
                 session.driver.close()
-
-
-def _of_all(receipts: list[Receipt], kept: tuple[Kept, ...]) -> Receipt:
-    """One receipt for a session that was deleted and those below it: nothing was kept."""
-    processes = {p.pid: p for receipt in receipts for p in receipt.processes}
-    processes |= {one.pid: one.fate_if_ended for one in kept}
-    left = [one for receipt in receipts for one in receipt.unconfirmed]
-    left += [
-        Unconfirmed("process", f"{p.pid} {p.command}")
-        for p in processes.values()
-        if p.fate == "unconfirmed"
-    ]
-    return replace(
-        receipts[0], unconfirmed=tuple(dict.fromkeys(left)), processes=tuple(processes.values())
-    )

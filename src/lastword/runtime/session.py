@@ -7,7 +7,7 @@ import concurrent.futures
 import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from typing import get_args
+from typing import Literal, get_args
 
 from lastword.core.events import EditAsked, Event, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
 from lastword.core.model import (
@@ -41,6 +41,7 @@ from lastword.runtime.run import running
 from lastword.runtime.stop import Answer
 from lastword.runtime.ticket import Ticket
 from lastword.runtime.view import View, view
+from lastword.stores.contract import Overview
 
 
 class Session:
@@ -109,6 +110,10 @@ class Session:
     def ending(self) -> tuple[Unconfirmed, ...]:
         """What was stopped and has not ended yet."""
         return tuple(self._driver.dying)
+
+    async def overview(self) -> Overview | None:
+        """How a list shows it; None if nothing was ever said in it."""
+        return await ask(self._driver.shared.store.overview(self.id))
 
     async def view(self) -> View:
         """All that happened, and the number of the event after which to go on."""
@@ -260,6 +265,11 @@ class Session:
     def feed(self) -> Feed:
         """What happens here, for who wants more than one event at a time."""
         return self._driver.feed
+
+    @property
+    def over(self) -> Literal["deleted", "lost"] | None:
+        """Whether it was deleted, or another process has it now."""
+        return "deleted" if self._conversation.deleted else "lost" if self._driver.lost else None
 
     @property
     def last_event(self) -> int:

@@ -8,7 +8,7 @@ the latest at its deadline, naming what has not ended; and goes on until it has.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Coroutine, Generator, Iterator
+from collections.abc import Callable, Collection, Coroutine, Generator, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -49,10 +49,11 @@ class Answer(Coroutine[Any, Any, Receipt]):
     that nobody waits for is as good as any other.
     """
 
-    __slots__ = ("_future", "_steps")
+    __slots__ = ("_future", "_steps", "at_fence")
 
-    def __init__(self, future: asyncio.Future[Receipt]) -> None:
+    def __init__(self, future: asyncio.Future[Receipt], at_fence: Callable[[], Receipt]) -> None:
         self._future = future
+        self.at_fence = at_fence  # what can be said without waiting for anything
         self._steps = asyncio.shield(future).__await__()  # whoever gives up cancels only this
 
     def __await__(self) -> Generator[Any, Any, Receipt]:
@@ -251,3 +252,18 @@ def unconfirmed(
     goings = [one for settlement in tuple(settlements) for one in settlement.goings]
     goings += [one for run, one in tuple(going.items()) if run in dying and one not in goings]
     return [left for one in goings for left in one.unconfirmed]
+
+
+def of_all(receipts: list[Receipt], kept: tuple[Kept, ...]) -> Receipt:
+    """One receipt for a session that was deleted and those below it: nothing was kept."""
+    processes = {p.pid: p for receipt in receipts for p in receipt.processes}
+    processes |= {one.pid: one.fate_if_ended for one in kept}
+    left = [one for receipt in receipts for one in receipt.unconfirmed]
+    left += [
+        Unconfirmed("process", f"{p.pid} {p.command}")
+        for p in processes.values()
+        if p.fate == "unconfirmed"
+    ]
+    return replace(
+        receipts[0], unconfirmed=tuple(dict.fromkeys(left)), processes=tuple(processes.values())
+    )

@@ -40,6 +40,11 @@ class Ticket:
         return self._done.done() and not self._done.cancelled() and not self._done.exception()
 
     @property
+    def known_outcome(self) -> Outcome | None:
+        """The outcome, if it is known."""
+        return self._done.result() if self.done else None
+
+    @property
     def error(self) -> str:
         """Why it failed, if it did."""
         return self._error

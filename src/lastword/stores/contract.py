@@ -116,6 +116,10 @@ class Store(Protocol):
         """The sessions that have a log."""
         ...
 
+    async def overview(self, session: SessionId) -> Overview | None:
+        """A session, if it has a log."""
+        ...
+
     async def recent(
         self, space: str, limit: int, before: Place | None = None
     ) -> tuple[Overview, ...]:

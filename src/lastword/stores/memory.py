@@ -87,6 +87,12 @@ class MemoryStore:
     async def sessions(self) -> tuple[SessionId, ...]:
         return tuple(session for session, row in self._rows.items() if row.entries)
 
+    async def overview(self, session: SessionId) -> Overview | None:
+        row = self._rows.get(session)
+        if row is None or not row.entries:
+            return None
+        return Overview(session, row.generation, row.title, row.at)
+
     async def recent(
         self, space: str, limit: int, before: Place | None = None
     ) -> tuple[Overview, ...]:

@@ -152,6 +152,9 @@ class SqliteStore:
     async def sessions(self) -> tuple[SessionId, ...]:
         return await self._read(tables.sessions)
 
+    async def overview(self, session: SessionId) -> Overview | None:
+        return await self._read(lambda db: tables.overview(db, session))
+
     async def recent(
         self, space: str, limit: int, before: Place | None = None
     ) -> tuple[Overview, ...]:

@@ -211,6 +211,14 @@ def sessions(db: sqlite3.Connection) -> tuple[SessionId, ...]:
     return tuple(SessionId(name) for (name,) in found)
 
 
+def overview(db: sqlite3.Connection, session: SessionId) -> Overview | None:
+    """A session, if it has a log."""
+    found = db.execute(
+        "SELECT id, generation, title, at FROM sessions WHERE id = ? AND length > 0", (session,)
+    ).fetchone()
+    return Overview(*found) if found else None
+
+
 def recent(
     db: sqlite3.Connection, space: str, limit: int, before: Place | None
 ) -> tuple[Overview, ...]:

@@ -1,0 +1,203 @@
+"""`lastword serve`: the server and the page, for the agent that comes with it or a team's own."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import importlib
+import ipaddress
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from lastword.cli import secret, settings
+from lastword.errors import LastwordError
+from lastword.runtime.checks import must_be_callable
+from lastword.runtime.run import Engine
+from lastword.runtime.runtime import Runtime
+
+if TYPE_CHECKING:
+    from lastword.agent.permission import Questions
+    from lastword.core.model import Policy
+    from lastword.server.desk import Desk
+    from lastword.server.who import Token
+
+ABOUT = """\
+Serve an agent over HTTP, with a page for people, on this machine.
+
+It prints a link that opens the page, once; press Enter for another. Programs ask with the token
+that `lastword token` prints. Without --engine it is the agent that comes with lastword, as in
+`lastword chat`: without any key a rehearsal, which is no language model and needs none."""
+PORT = 8420
+_STORE = "sqlite:lastword.db"
+
+
+class _Served(NamedTuple):
+    """What is served."""
+
+    engine: Engine
+    questions: Questions | None
+    model: str
+    mode: Policy
+    store: str
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    """What can be said behind `lastword serve`."""
+    for name, shown, about in (
+        ("--engine", "MODULE:FUNCTION", "serve this engine instead of lastword's own agent"),
+        ("--host", "ADDRESS", "where to listen (127.0.0.1); any other needs --tokens"),
+        ("--port", "PORT", f"({PORT}, or a free one if it is taken)"),
+        ("--store", "ADDRESS", f"where sessions are kept ({_STORE}, or what LASTWORD_STORE says)"),
+        ("--tokens", "FILE", "who may ask what: a TOML file of [NAME] token, rights, principal"),
+    ):
+        parser.add_argument(name, metavar=shown, help=about)
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="answer to this name too, as a proxy in front of it says it",
+    )
+    settings.options(parser)
+
+
+def main(asked: argparse.Namespace) -> int:
+    """Serve until a signal comes; the exit code."""
+    gc.disable()  # what is imported stays, and need not be looked through, now or later
+    try:
+        host, port = _address(asked)
+        tokens = _tokens(asked.tokens, needed=None if _loopback(host) else host)
+        served = _engine(asked) if asked.engine else _agent(asked)
+        asyncio.run(_serve(served, host, port, tokens, asked))
+    except ModuleNotFoundError as error:
+        why = f"{error.name} is not installed; pip install 'lastword[server,agent]' brings it"
+        print(f"lastword serve: {why}", file=sys.stderr)
+        return 1
+    except (LastwordError, ValueError, OSError) as error:
+        print(f"lastword serve: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _address(asked: argparse.Namespace) -> tuple[str, int | None]:
+    port: str | None = asked.port
+    if port is not None and not (port.isascii() and port.isdigit() and int(port) < 65536):
+        raise ValueError(f"--port must be a number up to 65535; it is {port!r}")
+    host = cast("str", asked.host or "127.0.0.1")
+    return ("127.0.0.1" if host == "localhost" else host), None if port is None else int(port)
+
+
+def _loopback(host: str) -> bool:
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return False
+
+
+def _tokens(path: str | None, needed: str | None) -> list[Token]:
+    if path is None:
+        if needed:
+            why = "can be reached from other machines, so it takes tokens: --tokens FILE"
+            raise ValueError(f"{needed} {why}")
+        return []
+    from lastword.cli.tokens import tokens_in  # noqa: PLC0415 - only when asked for
+
+    return tokens_in(Path(path))
+
+
+def _engine(asked: argparse.Namespace) -> _Served:
+    """A team's own: an engine, or a function without parameters that makes one."""
+    name, _, attribute = cast("str", asked.engine).partition(":")
+    if not name or not attribute:
+        raise ValueError(f"--engine is MODULE:FUNCTION; it is {asked.engine!r}")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name.partition(".")[0] and error.name != name:
+            raise
+        raise ValueError(f"--engine: there is no module {name!r} here") from error
+    engine = getattr(found, attribute, None)
+    if engine is None:
+        raise ValueError(f"--engine: the module {name!r} has no {attribute!r}")
+    must_be_callable(engine, f"--engine {asked.engine}")
+    store = asked.store or os.environ.get("LASTWORD_STORE") or _STORE
+    return _Served(cast("Engine", engine), None, "", asked.mode or "takeover", store)
+
+
+def _agent(asked: argparse.Namespace) -> _Served:
+    config = settings.settled(asked, "lastword serve")
+    agent = settings.maker(config, asked)(config.roots, ())
+    store = asked.store or config.store or os.environ.get("LASTWORD_STORE") or _STORE
+    return _Served(agent.engine, agent.questions, agent.model, settings.mode_of(config), store)
+
+
+async def _serve(
+    served: _Served, host: str, port: int | None, tokens: list[Token], asked: argparse.Namespace
+) -> None:
+    from lastword.server.desk import Desk  # noqa: PLC0415 - needs an extra
+    from lastword.server.front import LOOPBACK  # noqa: PLC0415
+    from lastword.server.limits import Limits  # noqa: PLC0415
+    from lastword.server.serve import listen, serve  # noqa: PLC0415
+    from lastword.server.who import Keys, Token, token_from  # noqa: PLC0415
+
+    key = secret.ours()
+    listening = listen(host, PORT if port is None else port, otherwise=port is None)
+    keys = Keys([*tokens, Token(token_from(key))], key)
+    hosts = {*LOOPBACK, host, *(name.lower() for name in asked.allow_host)}
+    if not _loopback(host):
+        hosts.add("*")  # any address: only a name can be somebody else's
+    number = listening.getsockname()[1]
+    asks = served.questions.as_before_tool() if served.questions else None
+    runtime = Runtime(
+        served.engine, store=served.store, on_message=served.mode, before_tool=asks, grace=0.25
+    )
+    async with runtime:
+        desk = Desk(runtime, served.questions, keys, Limits(), served.model)
+        gc.freeze()
+        gc.enable()
+        welcome = _Welcome(desk, host, number)
+        try:
+            await serve(
+                desk, listening, hosts=hosts, cookie=f"lastword-{number}", ready=welcome.show
+            )
+        finally:
+            welcome.close()
+    print("Everything is stopped. Goodbye.", flush=True)
+
+
+class _Welcome:
+    """What whoever started it is shown: one address, and another for who presses Enter."""
+
+    def __init__(self, desk: Desk, host: str, port: int) -> None:
+        self._desk = desk
+        shown = f"[{host}]" if ":" in host else host
+        self._root = f"http://{shown}:{port}"
+        self._reading = False
+
+    def show(self) -> None:
+        """It can be asked now."""
+        print(f"Open {self._link()}", flush=True)
+        model = self._desk.agent or "your engine"
+        print(f"  It talks to {model}. Ctrl-C stops everything. Enter prints another link.")
+        sys.stdout.flush()
+        if sys.stdin.isatty():
+            asyncio.get_running_loop().add_reader(sys.stdin, self._enter)
+            self._reading = True
+
+    def close(self) -> None:
+        if self._reading:
+            asyncio.get_running_loop().remove_reader(sys.stdin)
+
+    def _enter(self) -> None:
+        if sys.stdin.readline():
+            print(f"Open {self._link()}", flush=True)
+        else:
+            self.close()
+
+    def _link(self) -> str:
+        keys = self._desk.keys
+        return f"{self._root}/open/{keys.new_link() if keys else ''}"

@@ -1,0 +1,10 @@
+"""Sessions over HTTP: any program can talk to an agent and stop it, and a page for people.
+
+`app(runtime)` is an ASGI app, to be mounted or served; `lastword serve` serves one.
+"""
+
+from lastword.server.asgi import app
+from lastword.server.limits import Limits
+from lastword.server.who import Right, Token
+
+__all__ = ["Limits", "Right", "Token", "app"]

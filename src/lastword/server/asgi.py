@@ -1,0 +1,150 @@
+"""The app: routes, and at each of them who may ask and what becomes of errors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable
+from functools import partial
+from typing import cast
+
+from starlette.requests import Request
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from lastword.agent.permission import Questions
+from lastword.errors import LastwordError
+from lastword.runtime.runtime import Runtime
+from lastword.server import pages
+from lastword.server.desk import Asked, Desk, Reply
+from lastword.server.front import LOOPBACK, Front, WhoAsks, refuse
+from lastword.server.limits import Limits
+from lastword.server.openapi import document
+from lastword.server.operations import OPERATIONS, Handler, Operation, Stream
+from lastword.server.problems import Trouble, trouble_of
+from lastword.server.shapes import encode
+from lastword.server.watching import events
+from lastword.server.who import PERSON, Keys, Token, Who
+
+log = logging.getLogger("lastword")
+
+
+def app(
+    runtime: Runtime,
+    *,
+    tokens: Iterable[Token] = (),
+    who: WhoAsks | None = None,
+    hosts: Collection[str] | None = None,
+    questions: Questions | None = None,
+    limits: Limits | None = None,
+    agent: str = "",
+) -> ASGIApp:
+    """An ASGI app for the sessions of a runtime, to be mounted or served.
+
+    With `tokens`, whoever has one may ask what it has the right to; or `who` says who asks, from
+    the scope. Without either it answers on this machine only, and to anybody there. `hosts` are
+    the names it answers to. `questions` are what runs ask a person before they call a tool.
+    """
+    tokens = tuple(tokens)
+    if hosts is None and not tokens and who is None:
+        hosts = LOOPBACK
+    desk = Desk(runtime, questions, Keys(tokens) if tokens else None, limits or Limits(), agent)
+    return routes(desk, hosts=hosts, who=who)
+
+
+def routes(
+    desk: Desk,
+    *,
+    hosts: Collection[str] | None = None,
+    who: WhoAsks | None = None,
+    cookie: str = "lastword",
+) -> ASGIApp:
+    """The app of a desk."""
+    paths: dict[str, dict[str, Operation]] = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method] = operation
+    # a fixed word in a path comes before a name
+    ordered = sorted(paths, key=lambda path: (path.count("{"), path))
+    found = [Route(path, _Endpoint(desk, paths[path])) for path in ordered]
+    told = encode(document())
+    found += [
+        Route("/v1/openapi.json", partial(pages.document, told)),
+        *pages.routes(desk, cookie),
+    ]
+    router = Router(found, redirect_slashes=False, default=_nothing_here)
+    return Front(router, hosts=hosts, keys=desk.keys, who=who, cookie=cookie)
+
+
+async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
+    del scope, receive
+    await refuse(Trouble("not-found", "there is nothing at this path"), send)
+
+
+class _Endpoint:
+    """All that can be asked at one path."""
+
+    def __init__(self, desk: Desk, operations: dict[str, Operation]) -> None:
+        self._desk = desk
+        self._operations = operations
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            try:
+                await self._answer(scope, receive, send)
+            except LastwordError as error:
+                raise trouble_of(error) from error
+            except ValueError as error:
+                raise Trouble("bad-request", str(error)) from error
+        except Trouble as trouble:
+            if trouble.slug in {"internal", "undurable"}:
+                cause = type(trouble.__cause__).__name__
+                log.error("trouble id=%s type=%s error=%s", trouble.id, trouble.slug, cause)  # noqa: TRY400
+            await refuse(trouble, send)
+        except Exception as error:
+            trouble = Trouble("internal", "this is a mistake of the server's; its log has the id")
+            log.error("trouble id=%s error=%s", trouble.id, type(error).__name__)  # noqa: TRY400
+            log.debug("trouble id=%s", trouble.id, exc_info=error)
+            await refuse(trouble, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        operation = self._operations.get(scope["method"])
+        if operation is None:
+            able = ", ".join(sorted(self._operations))
+            raise Trouble(
+                "method-not-allowed",
+                f"{scope['method']} cannot be done here; {able} can",
+                headers={"allow": able},
+            )
+        who = cast("Who | None", scope["lastword.who"])
+        asked = Asked(self._desk, _allowed(operation, who), Request(scope, receive))
+        if operation.handler is events:
+            await cast("Stream", operation.handler)(asked, scope, receive, send)
+            return
+        with self._desk.shares.request(asked.who.principal):
+            answer = await cast("Handler", operation.handler)(asked)
+        await _give(answer, send)
+
+
+def _allowed(operation: Operation, who: Who | None) -> Who:
+    if operation.open:
+        return who or PERSON
+    if who is None:
+        raise Trouble(
+            "unauthorized",
+            "say who asks: with `Authorization: Bearer TOKEN`, or by the link that the server "
+            "printed when it started",
+            headers={"www-authenticate": "Bearer"},
+        )
+    if operation.right and operation.right not in who.rights:
+        raise Trouble("forbidden", f"{who.name} has no right to {operation.right} here")
+    return who
+
+
+async def _give(answer: Reply, send: Send) -> None:
+    headers = [
+        (b"content-type", answer.media.encode()),
+        (b"content-length", str(len(answer.body)).encode()),
+        (b"cache-control", b"no-store"),
+        *((name.encode(), value.encode()) for name, value in answer.headers.items()),
+    ]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer.body})

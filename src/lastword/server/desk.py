@@ -1,0 +1,169 @@
+"""Where requests are answered: what every answer has to know."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+
+from lastword.agent.permission import Question, Questions
+from lastword.errors import UnknownSession
+from lastword.runtime.runtime import Runtime
+from lastword.runtime.session import Session
+from lastword.server.limits import Limits, Shares
+from lastword.server.problems import Trouble
+from lastword.server.shapes import Shapes, encode
+from lastword.server.streams import Streams
+from lastword.server.who import Keys, Who
+
+T = TypeVar("T")
+_LONGEST_NAME = 200
+_FORBIDDEN = frozenset("/#\\")
+
+
+@dataclass(eq=False)
+class Desk:
+    """One server's."""
+
+    runtime: Runtime
+    questions: Questions | None
+    keys: Keys | None
+    limits: Limits
+    agent: str
+    closing: bool = False
+    started: float = 0.0
+    shares: Shares = field(init=False)
+    streams: Streams = field(init=False)
+    known: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # by principal
+
+    def __post_init__(self) -> None:
+        self.shares = Shares(self.limits)
+        self.streams = Streams(stalled=self.limits.stalled)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What is answered."""
+
+    body: bytes
+    status: int = 200
+    media: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def reply(told: object, status: int = 200) -> Reply:
+    """The same, of something that the wire knows."""
+    return Reply(encode(told), status)
+
+
+class Asked:
+    """A request, and who makes it."""
+
+    def __init__(self, desk: Desk, who: Who, request: Request) -> None:
+        self.desk = desk
+        self.who = who
+        self.request = request
+        self.shapes = Shapes(who.space)
+
+    @property
+    def name(self) -> str:
+        """Of the session that it is about, as who asks knows it."""
+        return _name(self._part("session"))
+
+    @property
+    def session(self) -> Session:
+        return self.desk.runtime.session(self.shapes.inside(self.name))
+
+    def part(self, what: str) -> str:
+        """A part of the path."""
+        return self._part(what)
+
+    def _part(self, what: str) -> str:
+        return str(self.request.path_params[what])
+
+    async def known(self) -> Session:
+        """The session, which has to be there."""
+        session = self.session
+        if await session.overview() is None and not session.busy:
+            raise UnknownSession(f"there is no session {self.name!r}")
+        await session.loaded()
+        return session
+
+    async def body(self, kind: type[T]) -> T:
+        """What was sent, as that type."""
+        media = self.request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media != "application/json":
+            raise Trouble(
+                "unsupported-media-type",
+                f"say content-type: application/json; it is {media or 'not said'!r}",
+            )
+        try:
+            return msgspec.json.decode(await self._read(), type=kind)
+        except msgspec.DecodeError as error:
+            raise Trouble("bad-request", f"the body is not what was expected: {error}") from error
+
+    async def _read(self) -> bytes:
+        most, limits = self.desk.limits.body, self.desk.limits
+        length = self.request.headers.get("content-length", "0")
+        if length.isdigit() and int(length) > most:
+            raise too_large(most)
+        parts, size = list[bytes](), 0
+        try:
+            async with asyncio.timeout(limits.arrival):
+                async for part in self.request.stream():
+                    size += len(part)
+                    if size > most:
+                        raise too_large(most)
+                    parts.append(part)
+        except TimeoutError:
+            raise Trouble("too-slow", f"the body did not arrive in {limits.arrival:g} s") from None
+        except ClientDisconnect:
+            raise Trouble("bad-request", "the body did not arrive whole") from None
+        return b"".join(parts)
+
+    def number(self, name: str, default: int, *, least: int = 0, most: int = 1000) -> int:
+        """A number in the query."""
+        told = self.request.query_params.get(name)
+        if told is None:
+            return default
+        if not (told.isascii() and told.isdigit()) or not least <= int(told[:12]) <= most:
+            raise Trouble(
+                "bad-request", f"{name} must be a number from {least} to {most}; it is {told!r}"
+            )
+        return int(told)
+
+    def choice(self, name: str, *choices: str) -> str:
+        """One of a few words in the query; the first if nothing is said."""
+        told = self.request.query_params.get(name, choices[0])
+        if told not in choices:
+            raise Trouble("bad-request", f"{name} must be {' or '.join(choices)}; it is {told!r}")
+        return told
+
+    def questions(self) -> tuple[Question, ...]:
+        """The open ones of the session, and of those below it."""
+        asked, name = self.desk.questions, self.session.id
+        every = asked.open() if asked else ()
+        return tuple(q for q in every if q.session == name or q.session.startswith(f"{name}#"))
+
+
+def _name(name: str) -> str:
+    if (
+        not 0 < len(name) <= _LONGEST_NAME
+        or not name.isprintable()
+        or _FORBIDDEN & set(name)
+        or name in {".", ".."}
+    ):
+        raise Trouble(
+            "bad-request",
+            f"a session's name has 1 to {_LONGEST_NAME} printable characters, and no / \\ or #",
+        )
+    return name
+
+
+def too_large(most: int) -> Trouble:
+    """What is told of a body beyond the limit."""
+    return Trouble("too-large", f"the body has more than {most} bytes, which is the limit")

@@ -1,0 +1,137 @@
+"""The front door: who may come in, and how everything that leaves is labelled.
+
+A page of another site can make a person's browser ask here, and a name that somebody else controls
+can be made to lead here. So a server answers only to names it knows, and only to pages of its own.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lastword.server.problems import Trouble
+from lastword.server.who import PERSON, Keys, Who
+
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_LABELS = [
+    (b"content-security-policy", CSP.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+]
+_HIDDEN = (b"%2f", b"%5c", b"%00", b"//")  # in a path: what would be read in two ways
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+WhoAsks = Callable[[Scope], Who | None]
+
+
+class Front:
+    """Around the routes."""
+
+    def __init__(
+        self,
+        inner: ASGIApp,
+        *,
+        hosts: Collection[str] | None,
+        keys: Keys | None,
+        who: WhoAsks | None,
+        cookie: str,
+    ) -> None:
+        self._inner = inner
+        self._hosts = hosts
+        self._keys = keys
+        self._who = who
+        self._cookie = cookie
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "websocket":
+                await send({"type": "websocket.close", "code": 1000})
+            return
+
+        async def labelled(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *_LABELS]
+            await send(message)
+
+        try:
+            headers = Headers(scope=scope)
+            self._must_be_for_us(scope, headers)
+            scope["lastword.who"] = self._find(scope, headers)
+        except Trouble as trouble:
+            await refuse(trouble, labelled)
+            return
+        await self._inner(scope, receive, labelled)
+
+    def _must_be_for_us(self, scope: Scope, headers: Headers) -> None:
+        if any(hidden in scope.get("raw_path", b"").lower() for hidden in _HIDDEN):
+            raise Trouble("bad-request", "the path has an encoded or an empty part in it")
+        told = headers.getlist("host")
+        if len(told) != 1:
+            raise Trouble("bad-request", "a request names its host, once")
+        if self._hosts is not None and not self._known(_name(told[0])):
+            raise Trouble(
+                "wrong-host",
+                f"this server is not known as {told[0][:100]!r}; ask for it by a name that it "
+                "was given",
+            )
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != told[0]:
+            raise Trouble("wrong-origin", f"a page of {origin[:100]!r} may not ask this server")
+        site, mode = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")
+        if site not in {None, "same-origin", "none"} and mode != "navigate":
+            raise Trouble("wrong-origin", "a page of another site may not ask this server")
+
+    def _known(self, name: str) -> bool:
+        hosts = self._hosts or ()
+        if name in hosts:
+            return True
+        if "*" not in hosts:
+            return False
+        with suppress(ValueError):  # an address is nobody's name
+            return bool(ipaddress.ip_address(name))
+        return False
+
+    def _find(self, scope: Scope, headers: Headers) -> Who | None:
+        if self._who is not None:
+            return self._who(scope)
+        if self._keys is None:
+            return PERSON
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return self._keys.by_token(token.strip())
+        with suppress(CookieError):
+            for told in headers.getlist("cookie"):
+                morsel = SimpleCookie(told).get(self._cookie)
+                if morsel and (who := self._keys.by_cookie(morsel.value)):
+                    return who
+        return None
+
+
+def _name(host: str) -> str:
+    """Without the port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].rstrip(".").lower()
+
+
+async def refuse(trouble: Trouble, send: Send) -> None:
+    """Answer with a problem."""
+    body = trouble.body
+    headers = [
+        (b"content-type", b"application/problem+json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        *((name.encode(), value.encode()) for name, value in trouble.headers.items()),
+    ]
+    await send({"type": "http.response.start", "status": trouble.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

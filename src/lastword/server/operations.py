@@ -1,0 +1,202 @@
+"""Everything that can be asked, in one table, of which routes and the OpenAPI document are made."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from starlette.types import Receive, Scope, Send
+
+from lastword.server import metrics, queue, records, sessions, wire
+from lastword.server.desk import Asked, Reply, reply
+from lastword.server.problems import Trouble
+from lastword.server.watching import events
+from lastword.server.who import Right
+
+Handler: TypeAlias = Callable[[Asked], Awaitable[Reply]]
+Stream: TypeAlias = Callable[[Asked, Scope, Receive, Send], Awaitable[None]]
+Method: TypeAlias = Literal["GET", "POST", "PATCH", "DELETE"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Something that can be said in the query."""
+
+    name: str
+    about: str
+    schema: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One thing that can be asked."""
+
+    method: Method
+    path: str
+    handler: Handler | Stream
+    right: Right | None  # that it takes; None: none
+    about: str
+    gives: type[Any] | str  # a type of the wire's, or a media type
+    status: int = 200
+    takes: type[Any] | None = None
+    needs_body: bool = True
+    query: tuple[Query, ...] = ()
+    problems: tuple[str, ...] = ()
+    open: bool = False  # to who is not known, too
+
+    @property
+    def name(self) -> str:
+        return f"{self.handler.__module__.rpartition('.')[2]}_{self.handler.__name__}"
+
+
+async def healthz(asked: Asked) -> Reply:
+    """Whether the process answers."""
+    del asked
+    return reply(wire.Health("ok"))
+
+
+async def readyz(asked: Asked) -> Reply:
+    """Whether messages are taken."""
+    if asked.desk.closing:
+        raise Trouble("closing", "no new messages are taken")
+    await asked.desk.runtime.recent("", 1)  # the store answers
+    return reply(wire.Health("ok"))
+
+
+def _count(least: int = 0, most: int = 1000) -> dict[str, Any]:
+    return {"type": "integer", "minimum": least, "maximum": most}
+
+
+_LIMIT = Query("limit", "How many at most.", _count(1))
+_AFTER = Query("after", "How many to leave out.", _count(most=records.MOST))
+_ONE = "/v1/sessions/{session}"
+_QUEUE = f"{_ONE}/queue"
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        "GET", "/healthz", healthz, None, "Whether the process answers.", wire.Health, open=True
+    ),
+    Operation(
+        *("GET", "/readyz", readyz, None, "Whether messages are taken.", wire.Health),
+        problems=("closing", "undurable"),
+        open=True,
+    ),
+    Operation("GET", "/metrics", metrics.metrics, "admin", "Counts, for Prometheus.", "text/plain"),
+    Operation("GET", "/v1/me", sessions.me, None, "Who asks, and whom.", wire.Me),
+    Operation(
+        *("GET", "/v1/sessions", sessions.listed, "read", "The sessions, newest first."),
+        wire.Sessions,
+        query=(_LIMIT, Query("before", "`next` of the page before.", {"type": "string"})),
+    ),
+    Operation(
+        *("GET", _ONE, sessions.one, "read", "One session, and how it stands.", wire.SessionOut),
+        problems=("unknown-session",),
+    ),
+    Operation(
+        *("DELETE", _ONE, sessions.delete, "admin", "Stop a session, and forget it.", wire.Stopped),
+        problems=("unknown-session", "owned-elsewhere"),
+    ),
+    Operation(
+        *("POST", f"{_ONE}/messages", sessions.send, "send"),
+        "Send a message: the ticket, once it is durable; or, for words that are heeded as a stop, "
+        "the receipt.",
+        wire.TicketOut,
+        status=202,
+        takes=wire.MessageIn,
+        problems=("busy", "queue-full", "too-many", "undurable", "owned-elsewhere", "closing"),
+    ),
+    Operation(
+        *("POST", f"{_ONE}/stop", sessions.stop, "stop"),
+        "Stop everything that was accepted, or one run: the receipt.",
+        wire.Stopped,
+        takes=wire.StopIn,
+        needs_body=False,
+        query=(
+            Query(
+                "wait",
+                "`quiet`: until all has ended, or the deadline. `fence`: not at all.",
+                {"enum": ["quiet", "fence"]},
+            ),
+        ),
+        problems=("stale-run", "not-allowed"),
+    ),
+    Operation(
+        *("GET", f"{_ONE}/events", events, "read"),
+        "What happens, as server-sent events: a snapshot first, or, with a Last-Event-ID that is "
+        "known, exactly what came after it.",
+        "text/event-stream",
+        query=(
+            Query("after", "The same as Last-Event-ID.", {"type": "string"}),
+            Query(
+                "on_disconnect",
+                "`stop`: the session is stopped when the last such watcher leaves.",
+                {"enum": ["continue", "stop"]},
+            ),
+        ),
+        problems=("too-many",),
+    ),
+    Operation(
+        *("GET", f"{_ONE}/log", records.log, "read", "What happened, oldest first.", wire.Log),
+        query=(_LIMIT, Query("before", "Entries before this one.", _count(1, records.MOST))),
+        problems=("unknown-session",),
+    ),
+    Operation(
+        *("GET", f"{_ONE}/transcript", records.transcript, "read"),
+        "What a model would be shown.",
+        wire.Transcript,
+        query=(_LIMIT, _AFTER),
+        problems=("unknown-session",),
+    ),
+    Operation(
+        *("GET", f"{_ONE}/receipts", records.receipts, "read"),
+        "The receipts of stops and takeovers, newest first.",
+        wire.Receipts,
+        query=(_LIMIT, _AFTER),
+        problems=("unknown-session",),
+    ),
+    Operation(
+        *("GET", f"{_ONE}/export", records.export, "read"),
+        "Everything that happened, as JSON lines.",
+        "application/jsonl",
+        problems=("unknown-session",),
+    ),
+    Operation(
+        *("GET", f"{_ONE}/processes", records.processes, "read"),
+        "The processes that its runs have started.",
+        wire.Processes,
+        problems=("unknown-session",),
+    ),
+    Operation(
+        *("DELETE", f"{_ONE}/processes/{{pid}}", records.end_process, "stop"),
+        "End a process that was kept.",
+        wire.Processes,
+        problems=("unknown-session", "not-found"),
+    ),
+    Operation("GET", _QUEUE, queue.listed, "read", "The messages that wait.", wire.QueueOut),
+    Operation(
+        *("PATCH", f"{_QUEUE}/{{message}}", queue.change, "send"),
+        "Give a message that waits another text, or another place.",
+        wire.QueueOut,
+        takes=wire.QueueChange,
+        problems=("not-waiting", "not-allowed"),
+    ),
+    Operation(
+        *("DELETE", f"{_QUEUE}/{{message}}", queue.remove, "send"),
+        "Take a message that waits out of the queue.",
+        wire.QueueOut,
+        problems=("not-waiting", "not-allowed"),
+    ),
+    Operation(
+        *("POST", f"{_QUEUE}/resume", queue.resume, "send"),
+        "Let what a stop left waiting go on.",
+        wire.QueueOut,
+    ),
+    Operation(
+        *("POST", f"{_ONE}/permissions/{{question}}", queue.answer, "send"),
+        "Answer a question of a run's. The first answer holds.",
+        wire.Empty,
+        takes=wire.AnswerIn,
+        problems=("unknown-question", "answered", "answer-late", "stale-answer"),
+    ),
+)

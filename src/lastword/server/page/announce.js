@@ -1,0 +1,43 @@
+// For whoever listens instead of looking: finished things, once, and not each word as it comes.
+
+import { head, lines } from "./receipt-words.js";
+import { plain, short } from "./words.js";
+
+const LONGEST = 900;
+
+/** @returns {{polite: string[], urgent: string[]}} what to say of the way from one state to the next */
+export function news(before, now) {
+  if (before.session !== now.session || !before.known) return { polite: [], urgent: [] };
+  const urgent = now.questions.filter((one) => !before.questions.some((other) => other.id === one.id)).map((one) => `${plain(one.tool)} asks for your permission: ${short(one.subject || one.text, 200)}. Alt Q goes there.`);
+  const polite = [];
+  if (now.stopping && !before.stopping) urgent.push("Stopping.");
+  if (before.items !== now.items) {
+    const known = new Map(before.items.map((item) => [item.key, item]));
+    for (const item of now.items.slice(-4)) polite.push(...toldOf(item, known.get(item.key)));
+  }
+  return { polite, urgent };
+}
+
+function toldOf(item, before) {
+  if (item === before) return [];
+  if (item.kind === "receipt") return [[head(item.receipt, item.settled), ...lines(item.receipt).map((one) => one.text)].join(". ")];
+  if (item.kind !== "turn" || !before || before.outcome || !item.outcome) return [];
+  const text = item.parts.filter((part) => part.kind === "text").map((part) => part.text).join("\n");
+  if (item.outcome === "completed") return [`Answer: ${short(text, LONGEST)}`];
+  return item.outcome === "failed" ? [`The answer failed. ${plain(item.error)}`] : [];
+}
+
+export class Announcer {
+  #polite;
+  #urgent;
+
+  constructor(polite, urgent) {
+    this.#polite = polite;
+    this.#urgent = urgent;
+  }
+
+  say({ polite, urgent }) {
+    if (polite.length) this.#polite.textContent = polite.join(" ");
+    if (urgent.length) this.#urgent.textContent = urgent.join(" ");
+  }
+}

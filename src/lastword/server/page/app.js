@@ -1,0 +1,199 @@
+// The page as a whole: keeps the state, carries the person's wishes to the server, and has
+// everything drawn once a frame, however many words came in it.
+
+import { Announcer, news } from "./announce.js";
+import "./composer.js";
+import "./conversation.js";
+import "./head.js";
+import "./queue.js";
+import "./sessions.js";
+import "./timeline.js";
+import { showKeys } from "./dialogs.js";
+import { Desk } from "./desk.js";
+import { listenForKeys } from "./keys.js";
+import { Notices } from "./notices.js";
+import { blank, reduce } from "./state.js";
+import { Shelf } from "./shelf.js";
+import { applyTheme, nextTheme, theme } from "./theme.js";
+import { phase, stoppable } from "./view.js";
+import { call, sessionPath, Stream } from "./wire.js";
+
+applyTheme();
+
+const find = (selector) => document.querySelector(selector);
+const parts = {
+  sessions: find("lw-sessions"), head: find("lw-head"), conversation: find("lw-conversation"),
+  timeline: find("lw-timeline"), queue: find("lw-queue"), composer: find("lw-composer"),
+};
+const announcer = new Announcer(find("#polite"), find("#urgent"));
+const notices = new Notices(find("#notice"), find("#banner"));
+
+class App {
+  state = blank();
+  me = null;
+  link = "connecting";
+  skew = 0; // seconds that the server's clock is ahead of this one
+  #stream = null;
+  #drawn = false;
+  #told = this.state;
+  #farewell = ""; // what there is to say of the session that was shown before
+
+  dispatch(action) {
+    const next = reduce(this.state, action);
+    if (next === this.state) return;
+    this.state = next;
+    parts.composer.arrived(next.messages);
+    this.drawSoon();
+  }
+
+  drawSoon() {
+    if (this.#drawn) return;
+    this.#drawn = true;
+    const draw = () => {
+      this.#drawn = false;
+      this.#draw();
+    };
+    // a page that nobody sees gets no frames, and still should be up to date when it is looked at
+    if (document.hidden) setTimeout(draw, 200);
+    else requestAnimationFrame(draw);
+  }
+
+  #draw() {
+    const { state, me } = this;
+    const link = notices.out ? "signed out" : this.link;
+    const now = Date.now() / 1000 + this.skew;
+    announcer.say(news(this.#told, state));
+    this.#told = state;
+    const level = me?.level ?? "";
+    parts.head.show(state, { link, level, theme: theme(), now });
+    parts.conversation.show(state, me);
+    parts.timeline.show(state, this.skew);
+    parts.queue.show(state);
+    parts.composer.show({ session: state.session, busy: stoppable(state), stopping: phase(state) === "stopping" && !!state.stopping });
+    parts.sessions.show({ ...shelf.rows(state), me, now });
+    notices.link(link, state);
+    const mark = { stopping: "■ ", asking: "? ", idle: "", quiet: "", waiting: "" }[phase(state)] ?? "● ";
+    document.title = `${mark}${state.title || "lastword"}${state.title ? " · lastword" : ""}`;
+    document.body.dataset.phase = phase(state);
+    document.body.dataset.link = link;
+  }
+
+  /** Show a session: what it was before is replaced only once it has come. */
+  async open(id) {
+    if (id === this.state.session && this.#stream) return;
+    this.close();
+    this.state = blank(id);
+    this.#told = this.state;
+    this.link = "connecting";
+    notices.clear();
+    if (this.#farewell) notices.say(this.#farewell);
+    this.#farewell = "";
+    parts.conversation.pin();
+    this.drawSoon();
+    if (shelf.isFresh(id)) this.#nothingYet();
+    else this.watch(id);
+  }
+
+  watch(id = this.state.session) {
+    if (this.#stream || id !== this.state.session) return;
+    this.#stream = new Stream(id, {
+      event: (event) => this.#heard(event),
+      link: (link) => this.#linked(link),
+      problem: (problem) => this.#refused(problem),
+    });
+  }
+
+  close() {
+    this.#stream?.close();
+    this.#stream = null;
+  }
+
+  hurry() {
+    this.#stream?.hurry();
+  }
+
+  #heard(event) {
+    const skew = event.at - Date.now() / 1000;
+    if (event.kind === "text" && Math.abs(skew - this.skew) > 2) this.skew = skew;
+    this.dispatch({ type: "event", event });
+    if (["accepted", "started", "ended", "stopped", "settled", "question", "snapshot"].includes(event.kind)) shelf.soon();
+    if (event.kind === "process" && !this.me?.level && !this.state.level) this.meet(); // now it is known how they are held
+    if (event.kind === "closed" && event.data?.why === "deleted") this.#deleted();
+  }
+
+  /** Who asks, and whom. */
+  async meet() {
+    try {
+      this.me = await call("GET", "v1/me");
+      this.drawSoon();
+    } catch (problem) {
+      if (problem.status === 401) notices.signedOut();
+    }
+  }
+
+  #linked(link) {
+    if (link === "open" && this.link === "reconnecting") notices.clear();
+    this.link = link;
+    this.drawSoon();
+  }
+
+  #refused(problem) {
+    this.#stream = null;
+    if (problem.status === 401) notices.signedOut();
+    else if (problem.status === 404) this.state.items.length ? this.#deleted() : this.#nothingYet();
+    else notices.problem(problem);
+  }
+
+  /** A session that nobody has said anything in: there is nothing to watch until somebody does. */
+  #nothingYet() {
+    this.link = "open";
+    this.dispatch({ type: "fresh" });
+  }
+
+  #deleted() {
+    this.close();
+    this.#farewell = "That session was deleted.";
+    shelf.forget(this.state.session);
+  }
+
+  async loadOlder() {
+    const { session, entries } = this.state;
+    try {
+      const before = entries[0]?.number ?? 0;
+      const { entries: older, more } = await call("GET", sessionPath(session, `/log?before=${before}&limit=200`));
+      if (session === this.state.session) this.dispatch({ type: "older", entries: older, more });
+    } catch (problem) {
+      notices.problem(problem);
+    }
+  }
+}
+
+const app = new App();
+const shelf = new Shelf(app, notices);
+const desk = new Desk(app, notices, parts);
+
+parts.sessions.begin({ create: () => shelf.create(), remove: (session) => shelf.remove(session), more: () => shelf.more() });
+parts.head.begin({ menu: () => drawer(), keys: showKeys, theme: () => (nextTheme(), app.drawSoon()), end: (pid) => desk.endProcess(pid) });
+parts.conversation.begin({ older: () => app.loadOlder(), answer: (question, choice) => desk.answer(question, choice), putBack: (text) => parts.composer.insert(text), suggest: (text) => desk.send(text, "takeover", crypto.randomUUID()) });
+parts.timeline.begin();
+parts.queue.begin(desk.queue);
+parts.composer.begin({ send: (...about) => desk.send(...about), stop: () => desk.stop() });
+listenForKeys({ stop: () => desk.stop(), parts, create: () => shelf.create(), closeDrawer: () => drawer(false) });
+
+/** On a narrow screen the sessions come in from the side. */
+function drawer(open = !document.body.classList.contains("drawer")) {
+  const was = document.body.classList.contains("drawer");
+  document.body.classList.toggle("drawer", open);
+  find("#scrim").hidden = !open;
+  if (open) parts.sessions.querySelector("a, button")?.focus();
+  return was;
+}
+
+find("#scrim").addEventListener("click", () => drawer(false));
+window.addEventListener("hashchange", () => (drawer(false), shelf.follow()));
+window.addEventListener("online", () => app.hurry());
+document.addEventListener("visibilitychange", () => app.drawSoon());
+
+await app.meet();
+await shelf.begin();
+parts.composer.focus();

@@ -1,0 +1,151 @@
+// Where the person speaks. It can be used at any moment; what could not be sent stays in it, under
+// the id it was sent with, so that sending it again is the same message and never a second one.
+
+import { button, h, say, set } from "./dom.js";
+import { icon, square } from "./icons.js";
+import { MODES, modeOf } from "./modes.js";
+
+export class Composer extends HTMLElement {
+  #box = h("textarea", { rows: "1", "aria-label": "Message", autocomplete: "off", spellcheck: "true", enterkeyhint: "send" });
+  #mode = h("select", { "aria-label": "What a new message does", title: "What a new message does to an answer that is going" }, ...MODES.map(({ mode, name }) => h("option", { value: mode }, name)));
+  #send = button("Send", () => this.#submit(), { class: "send go" }, icon("send"));
+  #stop = button("Stop", () => this.#doing.stop(), { class: "stop" });
+  #hint = h("p", { class: "hint" });
+  #session = "";
+  #kept = null; // { id, text } of what was tried and could not be sent
+  #busy = false;
+  #doing = null;
+
+  /** @param {{send: Function, stop: Function}} doing */
+  begin(doing) {
+    this.#doing = doing;
+    this.#stop.prepend(square());
+    this.#mode.value = modeOf(remembered("mode")).mode;
+    this.append(h("div", { class: "box" }, this.#box, h("div", { class: "levers" }, this.#mode, this.#send, this.#stop)), this.#hint);
+    this.#box.addEventListener("input", () => this.#typed());
+    this.#box.addEventListener("keydown", (event) => this.#key(event));
+    this.#mode.addEventListener("change", () => {
+      remember("mode", this.#mode.value);
+      this.#dress();
+    });
+    this.#dress();
+  }
+
+  show({ session, busy, stopping }) {
+    if (session !== this.#session) this.#turnTo(session);
+    this.#busy = busy;
+    set(this.#stop, { hidden: !(busy || stopping), "aria-disabled": stopping ? "true" : null });
+    say(this.#stop.lastChild, stopping ? "Stopping…" : "Stop");
+    this.#dress();
+  }
+
+  focus() {
+    this.#box.focus();
+  }
+
+  get focused() {
+    return document.activeElement === this.#box;
+  }
+
+  /** Words that the person had said already come back into the box, before what is there. */
+  insert(text) {
+    this.#box.value = this.#box.value.trim() ? `${text}\n${this.#box.value}` : text;
+    this.#typed();
+    this.#box.focus();
+  }
+
+  /** A message that was thought unsent has arrived after all. */
+  arrived(messages) {
+    if (!this.#kept || !messages[this.#kept.id]) return;
+    if (this.#box.value === this.#kept.text) this.#empty();
+    this.#kept = null;
+  }
+
+  #turnTo(session) {
+    this.#session = session;
+    this.#kept = null;
+    this.#box.value = remembered(`draft ${session}`) ?? "";
+    this.#grow();
+  }
+
+  #typed() {
+    remember(`draft ${this.#session}`, this.#box.value);
+    this.#grow();
+    this.#dress();
+  }
+
+  #empty() {
+    this.#box.value = "";
+    this.#typed();
+  }
+
+  #key(event) {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    this.#submit(event.altKey ? "queue" : undefined);
+  }
+
+  async #submit(mode = this.#mode.value) {
+    const text = this.#box.value;
+    if (!text.trim()) {
+      this.#box.focus();
+      return;
+    }
+    const session = this.#session;
+    const id = this.#kept?.text === text ? this.#kept.id : crypto.randomUUID?.() ?? `m-${Date.now()}-${Math.random().toString(36).slice(2)}`;
+    this.#empty();
+    this.#box.focus();
+    const sent = await this.#doing.send(text, mode, id);
+    if (sent) {
+      if (this.#kept?.id === id) this.#kept = null;
+      return;
+    }
+    if (session !== this.#session) {
+      remember(`draft ${session}`, text);
+      return;
+    }
+    this.#kept = { id, text };
+    this.insert(text);
+  }
+
+  #grow() {
+    this.#box.style.height = "auto";
+    this.#box.style.height = `${Math.min(this.#box.scrollHeight, window.innerHeight * 0.36)}px`;
+  }
+
+  #dress() {
+    const { place, hint, name } = modeOf(this.#mode.value);
+    this.#box.placeholder = this.#busy ? place : "Say something";
+    set(this.#send, { "data-ready": !!this.#box.value.trim() });
+    const words = `Enter ${this.#busy ? `${name}: ${hint}` : "sends"}`;
+    if (this.#hint.dataset.words === words) return;
+    this.#hint.dataset.words = words;
+    const key = (label) => h("kbd", {}, label);
+    this.#hint.replaceChildren(
+      h("span", {}, key("Esc"), " stops"),
+      h("span", {}, key("Enter"), words.slice(5)),
+      h("span", {}, key("Alt"), "+", key("Enter"), " queues"),
+      h("span", {}, key("Ctrl"), "+", key("/"), " all keys"),
+    );
+  }
+}
+
+/** Storage may be refused to a page; then a reload forgets, and nothing else is lost. */
+export function remembered(name) {
+  try {
+    return localStorage.getItem(`lastword ${name}`);
+  } catch {
+    return null;
+  }
+}
+
+export function remember(name, value) {
+  try {
+    if (value) localStorage.setItem(`lastword ${name}`, value);
+    else localStorage.removeItem(`lastword ${name}`);
+  } catch {
+    // see above
+  }
+}
+
+customElements.define("lw-composer", Composer);

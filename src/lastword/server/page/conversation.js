@@ -1,0 +1,187 @@
+// The conversation: everything that was said and done, in order, with what is still open at the
+// end. It stays at the bottom unless the person scrolled up to read.
+
+import { arrange, button, h, Keyed, say, set } from "./dom.js";
+import { icon, square } from "./icons.js";
+import "./question.js";
+import { noteView } from "./receipt.js";
+import { Turn } from "./turn.js";
+import { phase } from "./view.js";
+import { clock, count, plain } from "./words.js";
+
+const NEAR = 80; // pixels from the bottom that still count as being there
+const NEVER = { stopped: "stopped before it was answered", superseded: "replaced before it was answered", shutdown: "not answered: the server was shut down", lost: "not answered: the server's process died", failed: "could not be answered", refused: "refused" };
+
+export class Conversation extends HTMLElement {
+  #views = new Keyed();
+  #asks = new Keyed();
+  #column = h("div", { class: "column", role: "log", "aria-live": "off", "aria-label": "Messages" });
+  #older = button("Show earlier", () => this.#loadOlder(), { class: "older plain" });
+  #jump = button("Jump to latest", () => this.#toBottom(), { class: "jump", hidden: true });
+  #welcome = h("div", { class: "welcome" });
+  #scroller = h("div", { class: "scroller", tabindex: "0", "aria-label": "Conversation", role: "region" }, this.#column);
+  #pinned = true;
+  #words = h("span");
+  #line = h("p", { class: "between" }, h("span", { class: "mark", "aria-hidden": "true" }, h("i"), h("i"), h("i")), square(), this.#words);
+  #doing = null;
+
+  /** @param {{older: () => Promise<void>, answer: Function, putBack: Function, suggest: Function}} doing */
+  begin(doing) {
+    this.#doing = doing;
+    this.append(this.#scroller, this.#jump);
+    this.#jump.prepend(icon("down"));
+    this.#scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    new ResizeObserver(() => this.#follow()).observe(this.#column);
+    new ResizeObserver(() => this.#follow()).observe(this.#scroller);
+  }
+
+  show(state, me) {
+    const now = phase(state);
+    const waiting = new Set(state.queue.map((one) => one.id));
+    const pending = state.pending.filter((id) => !waiting.has(id) && state.messages[id]);
+    const items = [...state.items, ...pending.map((id) => ({ key: `message ${id}`, kind: "message", id, outcome: "" }))];
+    const views = this.#views.of(items, (item) => item.key, makeView);
+    views.forEach((view, index) => view.show(items[index], state, { now, doing: this.#doing }));
+    const asks = this.#asks.of(state.questions, (one) => one.id, () => document.createElement("lw-question"));
+    asks.forEach((ask, index) => ask.show(state.questions[index], (choice) => this.#doing.answer(state.questions[index], choice)));
+    const last = now === "preparing" || now === "stopping" ? [this.#between(now, state)] : [];
+    const empty = state.known && items.length === 0 && state.questions.length === 0;
+    if (empty) this.#greet(me);
+    arrange(this.#column, [...(state.more ? [this.#older] : []), ...(empty ? [this.#welcome] : []), ...views.map((view) => view.element), ...last, ...asks]);
+    this.classList.toggle("empty", empty);
+    this.#follow();
+  }
+
+  /** The question that waits longest. */
+  focusQuestion() {
+    const ask = this.#column.querySelector("lw-question");
+    ask?.scrollIntoView({ block: "nearest" });
+    ask?.focus();
+    return !!ask;
+  }
+
+  /** The person spoke: whatever they were reading, they now want to see the answer. */
+  pin() {
+    this.#pinned = true;
+    this.#follow();
+  }
+
+  /** A page up or down, from wherever the keyboard is. */
+  page(by) {
+    this.#scroller.scrollBy({ top: by * this.#scroller.clientHeight * 0.9 });
+  }
+
+  /** What is going on where there is nothing to show yet, or nothing any more. */
+  #between(now, { sending, processes }) {
+    const alive = processes.filter((one) => !one.ended_at && !one.kept).length;
+    const left = alive ? `; ${count(alive, "process")} still to end` : "";
+    const words = now === "preparing" ? (Object.keys(sending).length ? "sending…" : "preparing…") : `stopping: nothing more is said or done${left}`;
+    say(this.#words, words);
+    set(this.#line, { class: `between ${now}` });
+    return this.#line;
+  }
+
+  #greet(me) {
+    if (this.#welcome.dataset.agent === (me?.agent ?? "")) return;
+    this.#welcome.dataset.agent = me?.agent ?? "";
+    const rehearsal = !me || me.agent === "" || me.agent.includes("rehearsal");
+    const tries = rehearsal
+      ? [["count to 500", "a long answer, to stop in the middle"], ["story", "two hundred words about a stop"], ["run sleep 60", "a process that ends when you say so"], ["badly: flood", "an agent that will not stop by itself"]]
+      : [["What is in this folder?", "it looks, and says what it did"], ["Run the tests, and explain what fails", "tools and processes, all of which you can stop"], ["Write a haiku about stopping", "words only"]];
+    this.#welcome.replaceChildren(
+      h("h2", {}, "You have the last word."),
+      h("p", {}, "Say something. Press ", h("kbd", {}, "Esc"), " at any moment, or simply say something else, and what was going does nothing more. You get a receipt of what was ended."),
+      ...(rehearsal && me ? [h("p", { class: "fine" }, "The agent here is a rehearsal: it follows plain rules, needs no key, and what it does through tools is real. Try:")] : []),
+      h("ul", { class: "tries" }, ...tries.map(([words, what]) => h("li", {}, h("button", { type: "button", on: { click: () => this.#doing.suggest(words) } }, h("b", {}, words), h("span", {}, what))))),
+    );
+  }
+
+  async #loadOlder() {
+    const before = this.#scroller.scrollHeight - this.#scroller.scrollTop;
+    this.#older.disabled = true;
+    await this.#doing.older();
+    this.#older.disabled = false;
+    // what the person was looking at stays where it was
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      this.#scroller.scrollTop = this.#scroller.scrollHeight - before;
+    }));
+  }
+
+  #scrolled() {
+    const { scrollHeight, scrollTop, clientHeight } = this.#scroller;
+    this.#pinned = scrollHeight - scrollTop - clientHeight < NEAR;
+    this.#jump.hidden = this.#pinned;
+  }
+
+  #follow() {
+    if (this.#pinned) this.#scroller.scrollTop = this.#scroller.scrollHeight;
+  }
+
+  #toBottom() {
+    this.#pinned = true;
+    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.#scroller.scrollTo({ top: this.#scroller.scrollHeight, behavior: calm ? "auto" : "smooth" });
+    this.#jump.hidden = true;
+  }
+}
+
+function makeView(item) {
+  return { message: () => new MessageView(), turn: () => new TurnView(), receipt: () => new ReceiptView(), note: () => new NoteView() }[item.kind]();
+}
+
+class MessageView {
+  #text = h("div", { class: "words" });
+  #fate = h("small");
+  #who = h("small", { class: "who" });
+  element = h("div", { class: "me" }, this.#who, this.#text, this.#fate);
+
+  show({ id, outcome, error }, { messages, sending }) {
+    const message = messages[id] ?? { text: "…" };
+    const by = message.origin && message.origin !== "person" ? message.origin : "";
+    say(this.#text, plain(message.text));
+    say(this.#fate, [sending[id] ? "sending…" : "", NEVER[outcome] ?? "", error ?? "", attached(message)].filter(Boolean).join(" · "));
+    say(this.#who, by ? `by a ${by}` : "");
+    this.#fate.hidden = !this.#fate.textContent;
+    this.#who.hidden = !by;
+    set(this.element, { class: `me ${outcome ? "never" : ""} ${sending[id] ? "sending" : ""}`, "data-message": id, title: clock(message.at) });
+  }
+}
+
+function attached({ attachments = [] }) {
+  return attachments.map((one) => one.name || one.media_type).join(", ");
+}
+
+class TurnView {
+  #turn = new Turn();
+  #shown = [];
+  element = this.#turn.element;
+
+  show(item, state, { now }) {
+    const live = state.active === item.run;
+    const busy = item.parts.some((part) => part.kind === "call" && (part.status === "begun" || part.status === "intended"));
+    const mark = live && !busy && now !== "asking" && now !== "stopping";
+    const asked = live ? state.questions.map((one) => one.call).join(" ") : "";
+    const shown = [item, live, mark, asked, item.parts.some((part) => part.kind === "said") && state.messages];
+    if (shown.every((one, index) => one === this.#shown[index])) return;
+    this.#shown = shown;
+    this.#turn.show(item, { live, mark, asked, messages: state.messages });
+  }
+}
+
+class ReceiptView {
+  element = document.createElement("lw-receipt");
+
+  show(item, _, { doing }) {
+    this.element.show(item, doing.putBack);
+  }
+}
+
+class NoteView {
+  element = h("div");
+
+  show(item) {
+    if (!this.element.hasChildNodes()) this.element.append(noteView(item.text));
+  }
+}
+
+customElements.define("lw-conversation", Conversation);

@@ -1,0 +1,146 @@
+// What the person wants done, carried to the server. Whatever goes wrong is said in words, and
+// nothing that they wrote is thrown away.
+
+import { call, sessionPath } from "./wire.js";
+import { phase, stoppable } from "./view.js";
+
+const TRIES = 4; // of a stop that cannot be said because the server is away
+const BETWEEN = 800; // ms
+const LATE = {
+  "answer-late": "Too late: what asked was stopped, so nothing was run.",
+  answered: "This was answered already, perhaps in another window.",
+  "stale-answer": "This question was asked by an earlier run. Nothing was run.",
+  "unknown-question": "This question is not open any more.",
+};
+
+export class Desk {
+  #app;
+  #notices;
+  #parts;
+
+  constructor(app, notices, parts) {
+    this.#app = app;
+    this.#notices = notices;
+    this.#parts = parts;
+  }
+
+  /** @returns {Promise<boolean>} whether the server has it */
+  async send(text, mode, id) {
+    const { session } = this.#app.state;
+    const stopWord = /^\W*stop\b.{0,12}$/i.test(text); // may be one: the server knows, and it is not shown before
+    if (!stopWord) this.#app.dispatch({ type: "sending", message: { id, text }, at: Date.now() / 1000 });
+    this.#parts.conversation.pin();
+    this.#notices.clear();
+    try {
+      const answer = await call("POST", sessionPath(session, "/messages"), { text, id, on_message: mode, heed_stop: true });
+      if (answer.receipt) {
+        this.#forget(session, id);
+        this.#tellIdle(answer.receipt);
+      } else if (session === this.#app.state.session) {
+        this.#app.dispatch({ type: "sent", id });
+      }
+      this.#app.watch(session);
+      return true;
+    } catch (problem) {
+      this.#forget(session, id);
+      this.#unsent(problem);
+      return false;
+    }
+  }
+
+  #forget(session, id) {
+    if (session === this.#app.state.session) this.#app.dispatch({ type: "unsent", id });
+  }
+
+  #unsent(problem) {
+    const why = {
+      offline: { title: "Not sent:", detail: "the server cannot be reached. It is kept in the box; Enter tries again." },
+      busy: { title: "Not sent:", detail: "something is going, and you asked to speak only when idle. It is kept in the box." },
+      "queue-full": { title: "Not sent:", detail: "too many messages wait already. It is kept in the box." },
+      closing: { title: "Not sent:", detail: "the server is shutting down. It is kept in the box; Enter tries again." },
+    }[problem.slug];
+    this.#notices.problem(why ?? problem);
+  }
+
+  /** Stop what is going. The page falls silent before the server has even heard of it. */
+  async stop() {
+    const { state, link } = this.#app;
+    if (state.stopping) return;
+    if (link === "open" && !stoppable(state)) {
+      this.#notices.say(phase(state) === "stopping" ? "It is stopped; what was started is still ending." : "Nothing is running.");
+      return;
+    }
+    this.#app.dispatch({ type: "stop", at: Date.now() / 1000 });
+    this.#notices.clear();
+    const { session } = state;
+    for (let tries = 1; ; tries++) {
+      try {
+        const { receipt } = await call("POST", sessionPath(session, "/stop"), {});
+        this.#tellIdle(receipt);
+        if (receipt.idle || this.#app.link !== "open") this.#stopOver(session);
+        return;
+      } catch (problem) {
+        if (problem.slug === "offline" && tries < TRIES) {
+          await new Promise((wake) => setTimeout(wake, BETWEEN));
+          continue;
+        }
+        this.#stopOver(session);
+        this.#notices.problem(problem.slug === "offline" ? { title: "The stop could not be said:", detail: "the server cannot be reached. If it is gone, so is what it ran." } : problem);
+        return;
+      }
+    }
+  }
+
+  #stopOver(session) {
+    if (session === this.#app.state.session) this.#app.dispatch({ type: "stop over" });
+  }
+
+  #tellIdle(receipt) {
+    if (receipt.idle) this.#notices.say("Nothing was running.");
+  }
+
+  async answer(question, choice) {
+    const { session } = this.#app.state;
+    try {
+      await call("POST", sessionPath(session, `/permissions/${encodeURIComponent(question.id)}`), { generation: question.generation, ...choice });
+    } catch (problem) {
+      if (!LATE[problem.slug]) {
+        this.#notices.problem(problem);
+        return;
+      }
+      this.#notices.say(LATE[problem.slug]);
+    }
+    if (session === this.#app.state.session) this.#app.dispatch({ type: "answered", id: question.id });
+    this.#parts.composer.focus();
+  }
+
+  async endProcess(pid) {
+    await this.#asked(() => call("DELETE", sessionPath(this.#app.state.session, `/processes/${pid}`)));
+  }
+
+  queue = {
+    edit: (id, text) => this.#change("PATCH", `/queue/${encodeURIComponent(id)}`, { text }),
+    move: (id, to) => this.#change("PATCH", `/queue/${encodeURIComponent(id)}`, { to }),
+    remove: (id) => this.#change("DELETE", `/queue/${encodeURIComponent(id)}`),
+    resume: () => this.#change("POST", "/queue/resume"),
+  };
+
+  async #change(method, path, body) {
+    const { session } = this.#app.state;
+    const queue = await this.#asked(() => call(method, sessionPath(session, path), body));
+    if (queue?.messages && session === this.#app.state.session) {
+      this.#app.dispatch({ type: "queue", messages: queue.messages, hushed: queue.hushed });
+      await new Promise((drawn) => requestAnimationFrame(() => drawn()));
+    }
+  }
+
+  async #asked(ask) {
+    try {
+      return await ask();
+    } catch (problem) {
+      if (problem.slug === "not-waiting") this.#notices.say("That message has had its turn already.");
+      else this.#notices.problem(problem);
+      return null;
+    }
+  }
+}

@@ -1,0 +1,203 @@
+// What can become known of a session, each as a function from one state to the next. The log's
+// entries and the live events are two ways to hear of the same facts, and any fact may be heard
+// twice, so each of these can be repeated without harm.
+
+const SETTLED = new Set(["completed", "not started", "may have executed"]);
+const MOST_OUTPUT = 60000; // characters of a call's live output that are kept; the newest
+
+export const itemKey = { turn: (run) => `run ${run}`, message: (id) => `message ${id}`, receipt: (r) => `receipt ${r.generation} ${r.reason}` };
+
+/** A message was accepted, or edited while it waited. */
+export function said(state, message, at = 0) {
+  const known = state.messages[message.id];
+  const messages = { ...state.messages, [message.id]: { at, ...known, ...message } };
+  const placed = state.placed[message.id] || state.pending.includes(message.id);
+  const title = state.title || firstWords(message.text);
+  return { ...state, messages, title, pending: placed ? state.pending : [...state.pending, message.id] };
+}
+
+function firstWords(text) {
+  const line = text.trim().split(/\s+/).join(" ");
+  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}
+
+/** A run started, or took up messages that were sent to steer it. */
+export function began(state, run, generation, ids, at = 0) {
+  const going = findTurn(state, run);
+  if (!going) {
+    const placed = ids.reduce((next, id) => placeMessage(next, id), state);
+    return changeTurn(placed, run, generation, at, (turn) => turn);
+  }
+  const joining = ids.filter((id) => !state.placed[id]);
+  return joining.reduce((next, id) => joined(next, run, id), state);
+}
+
+function placeMessage(state, id, outcome = "") {
+  if (state.placed[id]) return state;
+  const item = { key: itemKey.message(id), kind: "message", id, outcome };
+  return { ...taken(state, id), items: [...state.items, item] };
+}
+
+function taken(state, id) {
+  const pending = state.pending.includes(id) ? state.pending.filter((one) => one !== id) : state.pending;
+  return { ...state, pending, placed: { ...state.placed, [id]: true } };
+}
+
+/** A message that was sent to steer stands where the run took it up. */
+export function joined(state, run, id) {
+  if (state.placed[id] || !findTurn(state, run)) return state;
+  return addPart(taken(state, id), run, 0, 0, { kind: "said", id });
+}
+
+/** The next piece of what a run says or thinks. */
+export function uttered(state, kind, run, generation, text, at = 0) {
+  return changeTurn(state, run, generation, at, (turn) => {
+    const last = turn.parts.at(-1);
+    const parts = turn.parts.slice();
+    if (last && last.kind === kind) parts[parts.length - 1] = { ...last, text: last.text + text, until: at };
+    else parts.push({ kind, text, at, until: at });
+    return { ...turn, parts };
+  });
+}
+
+/** Something the session itself told the model, or the person; `source` is where it was heard. */
+export function noted(state, run, text, source) {
+  if (run && findTurn(state, run)) return addPart(state, run, 0, 0, { kind: "note", text });
+  return { ...state, items: [...state.items, { key: `note ${source}`, kind: "note", text }] };
+}
+
+/** How a tool call stands. */
+export function called(state, run, generation, report, at = 0) {
+  return changeTurn(state, run, generation, at, (turn) => {
+    const index = turn.parts.findIndex((part) => part.kind === "call" && part.call === report.call);
+    const before = index < 0 ? newCall(report.call, at) : turn.parts[index];
+    const part = settledCall(before, report, at);
+    const parts = turn.parts.slice();
+    parts[index < 0 ? parts.length : index] = part;
+    return { ...turn, parts };
+  });
+}
+
+function newCall(call, at) {
+  return { kind: "call", call, name: "", arguments: "", status: "intended", content: "", error: false, nature: "", output: "", at, began: 0, until: 0 };
+}
+
+function settledCall(before, report, at) {
+  if (SETTLED.has(before.status) && !SETTLED.has(report.status)) return before; // heard late
+  const told = Object.fromEntries(Object.entries(report).filter(([, value]) => value !== undefined && value !== ""));
+  const part = { ...before, ...told };
+  if (report.status === "begun" && !before.began) part.began = at;
+  if (SETTLED.has(part.status) && !before.until) part.until = at;
+  return part;
+}
+
+/** Live output of a call, or of the run itself. */
+export function progressed(state, run, generation, call, text, at = 0) {
+  return changeTurn(state, run, generation, at, (turn) => {
+    const index = turn.parts.findLastIndex((part) => (call ? part.call === call : part.kind === "progress"));
+    const parts = turn.parts.slice();
+    const before = index < 0 ? (call ? newCall(call, at) : { kind: "progress", output: "" }) : parts[index];
+    parts[index < 0 ? parts.length : index] = { ...before, output: (before.output + text).slice(-MOST_OUTPUT) };
+    return { ...turn, parts };
+  });
+}
+
+/** Messages reached their outcome, and the run that answered them, if it began, ended. */
+export function ended(state, run, about, at = 0) {
+  let next = { ...state, over: { ...state.over, [run]: true } };
+  if (state.active === run) next = { ...next, active: null, typing: false };
+  if (about.started !== false && findTurn(next, run)) {
+    next = (about.messages ?? []).reduce((s, id) => joined(s, run, id), next);
+    return changeTurn(next, run, 0, at, (turn) => ({ ...turn, outcome: about.outcome, error: about.error ?? "", rollback: !!about.rollback, until: turn.until || at }));
+  }
+  for (const id of about.messages ?? []) next = neverStarted(next, run, id, about);
+  return next;
+}
+
+function neverStarted(state, run, id, about) {
+  const inQueue = state.queue.some((waiting) => waiting.id === id);
+  const next = withoutMessage(state, id);
+  // what the person took back, and what the receipt will list, is not said again here
+  if (about.outcome === "withdrawn" || inQueue) return { ...taken(next, id) };
+  const item = { key: itemKey.message(id), kind: "message", id, outcome: about.outcome, error: about.error ?? "" };
+  return { ...taken(next, id), items: [...next.items, item] };
+}
+
+function withoutMessage(state, id) {
+  const items = state.items
+    .filter((item) => !(item.kind === "message" && item.id === id))
+    .map((item) => {
+      if (item.kind !== "turn" || !item.parts.some((part) => part.kind === "said" && part.id === id)) return item;
+      return { ...item, parts: item.parts.filter((part) => !(part.kind === "said" && part.id === id)) };
+    });
+  return { ...state, items };
+}
+
+/** A stop's receipt, or the later one that says that all has ended. It stands after what it ended. */
+export function receipted(state, receipt, settled = false) {
+  const key = itemKey.receipt(receipt);
+  let next = { ...state, fence: Math.max(state.fence, receipt.generation) };
+  for (const run of receipt.runs ?? []) next = fencedRun(next, run, receipt);
+  for (const { message, fate } of receipt.messages ?? []) {
+    if (fate === "dropped") next = { ...taken(withoutMessage(next, message.id), message.id) };
+  }
+  if (receipt.idle) return next;
+  const index = next.items.findIndex((item) => item.key === key);
+  const before = index < 0 ? null : next.items[index];
+  if (before?.receipt.quiet && !receipt.quiet) return next; // heard late
+  const item = { key, kind: "receipt", receipt, settled: settled || !!before?.settled };
+  const items = next.items.slice();
+  if (index >= 0) items[index] = item;
+  else items.splice(placeOf(items, receipt), 0, item);
+  return { ...next, items };
+}
+
+/** The log keeps a receipt as it was written: what was still ending then is not ending any more. */
+export function endedSince(state) {
+  const items = state.items.map((item) => {
+    if (item.kind !== "receipt" || item.receipt.quiet) return item;
+    const { unconfirmed } = item.receipt;
+    return { ...item, settled: true, receipt: { ...item.receipt, quiet: true, took: 0, unconfirmed: [], later: unconfirmed } };
+  });
+  return { ...state, items };
+}
+
+function placeOf(items, receipt) {
+  const runs = new Set(receipt.runs ?? []);
+  const last = items.findLastIndex((item) => item.kind === "turn" && runs.has(item.run));
+  return last < 0 ? items.length : last + 1;
+}
+
+function fencedRun(state, run, receipt) {
+  const next = { ...state, over: { ...state.over, [run]: true }, active: state.active === run ? null : state.active };
+  if (!findTurn(next, run)) return next;
+  const statuses = new Map((receipt.calls ?? []).map((call) => [call.call, call.status]));
+  return changeTurn(next, run, 0, 0, (turn) => ({
+    ...turn,
+    outcome: turn.outcome || receipt.reason,
+    fencedAt: receipt.fenced_at,
+    until: turn.until || receipt.fenced_at,
+    parts: turn.parts.map((part) => {
+      if (part.kind !== "call" || !statuses.has(part.call) || SETTLED.has(part.status)) return part;
+      return { ...part, status: statuses.get(part.call), until: part.until || receipt.fenced_at };
+    }),
+  }));
+}
+
+// turns
+
+export function findTurn(state, run) {
+  return state.items.findLast((item) => item.kind === "turn" && item.run === run);
+}
+
+function addPart(state, run, generation, at, part) {
+  return changeTurn(state, run, generation, at, (turn) => ({ ...turn, parts: [...turn.parts, part] }));
+}
+
+function changeTurn(state, run, generation, at, change) {
+  const index = state.items.findLastIndex((item) => item.kind === "turn" && item.run === run);
+  const items = state.items.slice();
+  if (index >= 0) items[index] = change(items[index].generation ? items[index] : { ...items[index], generation });
+  else items.push(change({ key: itemKey.turn(run), kind: "turn", run, generation, parts: [], at, until: 0, fencedAt: 0, outcome: "", error: "", rollback: false }));
+  return { ...state, items };
+}

@@ -1,0 +1,75 @@
+// What the page itself has to say: a line above the message box that goes by itself or is closed,
+// and a banner for what concerns everything.
+
+import { button, h } from "./dom.js";
+import { icon } from "./icons.js";
+
+const LASTS = 6000; // ms of a line that nobody has to act on
+const PATIENCE = 700; // ms without a connection before it is worth a word
+const AWAY = ["The server is away; reconnecting.", "Nothing is lost: what was said is stored, and what you write stays in the box until it can be sent."];
+const ELSEWHERE = ["Another process has this session now.", "It goes on there; this page follows once it can be reached from here."];
+
+export class Notices {
+  #line;
+  #banner;
+  #timer = 0;
+  #away = 0;
+  #out = false;
+
+  /** Whether the server does not know this page any more. */
+  get out() {
+    return this.#out;
+  }
+
+  constructor(line, banner) {
+    this.#line = line;
+    this.#banner = banner;
+  }
+
+  say(text) {
+    this.#show("", [h("span", {}, text)]);
+    this.#timer = setTimeout(() => this.clear(), LASTS);
+  }
+
+  problem({ title, detail, status }) {
+    if (status === 401) return this.signedOut();
+    this.#show("error", [icon("warn"), h("span", {}, h("b", {}, title), detail && detail !== title ? ` ${detail}` : "")]);
+  }
+
+  clear() {
+    clearTimeout(this.#timer);
+    this.#line.hidden = true;
+    this.#line.replaceChildren();
+  }
+
+  signedOut() {
+    this.#out = true;
+    this.#banner.hidden = false;
+    this.#banner.className = "banner out";
+    this.#banner.replaceChildren(h("b", {}, "This page's key is not valid any more."), h("span", {}, " Open the link that the terminal prints. What you wrote stays in the box."));
+  }
+
+  link(link, state) {
+    if (this.#out) return;
+    if (link !== "reconnecting") {
+      clearTimeout(this.#away);
+      this.#away = 0;
+      this.#banner.hidden = true;
+      return;
+    }
+    if (this.#away) return;
+    this.#away = setTimeout(() => {
+      this.#banner.hidden = false;
+      this.#banner.className = "banner";
+      const [what, more] = state.closed === "lost" ? ELSEWHERE : AWAY;
+      this.#banner.replaceChildren(h("b", {}, what), h("span", {}, ` ${more}`));
+    }, PATIENCE);
+  }
+
+  #show(look, nodes) {
+    clearTimeout(this.#timer);
+    this.#line.className = `notice ${look}`;
+    this.#line.hidden = false;
+    this.#line.replaceChildren(...nodes, button("Close", () => this.clear(), { class: "bare" }, icon("close")));
+  }
+}

@@ -1,0 +1,110 @@
+// The list of sessions, which of them is shown, and the address that says so.
+
+import { remember, remembered } from "./composer.js";
+import { confirmDelete } from "./dialogs.js";
+import { call, sessionPath } from "./wire.js";
+
+const EVERY = 4000; // ms between two looks at what the other sessions do
+const SOON = 250;
+
+export class Shelf {
+  #app;
+  #notices;
+  #sessions = [];
+  #next = null;
+  #limit = 50;
+  #fresh = remembered("fresh"); // a session that exists on this page only, until something is said in it
+  #timer = 0;
+
+  constructor(app, notices) {
+    this.#app = app;
+    this.#notices = notices;
+  }
+
+  async begin() {
+    await this.refresh();
+    this.follow();
+    setInterval(() => !document.hidden && !this.#notices.out && this.refresh(), EVERY);
+  }
+
+  /** What the list shows: the session on the page is told by its own events, which are sooner. */
+  rows(state) {
+    const sessions = this.#sessions.map((one) => (one.id === state.session ? { ...one, title: one.title || state.title } : one));
+    if (this.#fresh && !sessions.some((one) => one.id === this.#fresh)) {
+      sessions.unshift({ id: this.#fresh, title: state.session === this.#fresh ? state.title : "", state: "idle", at: 0, fresh: true });
+    }
+    return { sessions, current: state.session, more: this.#next !== null };
+  }
+
+  isFresh(id) {
+    return id === this.#fresh && !this.#sessions.some((one) => one.id === id);
+  }
+
+  /** Go where the address says; to the newest session if it says nothing. */
+  follow() {
+    const found = /^#\/s\/(.+)$/.exec(location.hash);
+    if (found) this.#app.open(decodeURIComponent(found[1]));
+    else if (this.#sessions.length) location.replace(address(this.#sessions[0].id));
+    else this.create(true);
+  }
+
+  create(replace = false) {
+    if (!this.#fresh || !this.isFresh(this.#fresh)) remember("fresh", (this.#fresh = madeUp()));
+    if (replace) location.replace(address(this.#fresh));
+    else location.hash = address(this.#fresh);
+    document.querySelector("lw-composer").focus();
+  }
+
+  async remove(session) {
+    if (!(await confirmDelete(session))) return;
+    try {
+      await call("DELETE", sessionPath(session.id));
+      this.forget(session.id);
+    } catch (problem) {
+      this.#notices.problem(problem);
+    }
+    await this.refresh();
+  }
+
+  forget(id) {
+    this.#sessions = this.#sessions.filter((one) => one.id !== id);
+    if (this.#app.state.session !== id) return this.#app.drawSoon();
+    this.#app.close();
+    if (this.#sessions.length) location.replace(address(this.#sessions[0].id));
+    else this.create(true);
+  }
+
+  more() {
+    this.#limit += 50;
+    return this.refresh();
+  }
+
+  /** Several reasons to look within a moment are one. */
+  soon() {
+    this.#timer ||= setTimeout(() => {
+      this.#timer = 0;
+      this.refresh();
+    }, SOON);
+  }
+
+  async refresh() {
+    try {
+      const { sessions, next } = await call("GET", `v1/sessions?limit=${this.#limit}`);
+      this.#sessions = sessions;
+      this.#next = next;
+      if (sessions.some((one) => one.id === this.#app.state.session)) this.#app.watch(); // said in another window
+      this.#app.drawSoon();
+    } catch (problem) {
+      if (problem.status === 401) this.#notices.signedOut(); // any other is told by the stream, or passes
+      this.#app.drawSoon();
+    }
+  }
+}
+
+function address(id) {
+  return `#/s/${encodeURIComponent(id)}`;
+}
+
+function madeUp() {
+  return `s-${Date.now().toString(36)}-${Math.floor(Math.random() * 1679616).toString(36).padStart(4, "0")}`;
+}

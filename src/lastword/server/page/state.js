@@ -1,0 +1,255 @@
+// What the page knows of the session it shows. A pure reducer: a state and something that happened
+// give the next state, so a snapshot, a replay after a lost connection and a second tab all end
+// with the same picture, and what is heard twice is shown once.
+
+import * as fact from "./facts.js";
+
+/** Kinds that a run does: nothing of these is drawn once the run was fenced. */
+const EFFECTS = new Set(["text", "thinking", "progress", "typing", "call", "started", "usage"]);
+const MOST_WAITS = 200;
+
+export function blank(session = "") {
+  return {
+    session, title: "", generation: 0, active: null, typing: false, known: false,
+    items: [], messages: {}, placed: {}, pending: [], sending: {},
+    queue: [], hushed: false, questions: [], processes: [], ending: [], waits: [],
+    seen: null, fence: 0, over: {}, stopping: null, held: [],
+    entries: [], more: false, closed: "", level: "",
+  };
+}
+
+/** @returns the next state */
+export function reduce(state, action) {
+  switch (action.type) {
+    case "event":
+      return heard(state, action.event);
+    case "fresh": // nobody has said anything in it yet
+      return { ...state, known: true };
+    case "older":
+      return prepended(state, action.entries, action.more);
+    case "sending":
+      return fact.said({ ...state, sending: { ...state.sending, [action.message.id]: true } }, action.message, action.at);
+    case "sent":
+      return without(state, "sending", action.id);
+    case "unsent":
+      return unsent(state, action.id);
+    case "stop":
+      return state.stopping ? state : { ...state, stopping: { at: action.at, run: state.active } };
+    case "stop over": // nothing was running, or the stop could not be said
+      return released({ ...state, stopping: null });
+    case "answered":
+      return { ...state, questions: state.questions.filter((one) => one.id !== action.id) };
+    case "queue":
+      return queued(state, action);
+    default:
+      throw new Error(`the page has no action ${action.type}`);
+  }
+}
+
+function without(state, field, key) {
+  const { [key]: _, ...rest } = state[field];
+  return { ...state, [field]: rest };
+}
+
+function unsent(state, id) {
+  if (state.placed[id]) return without(state, "sending", id); // the answer was lost, not the message
+  const next = without(without(state, "sending", id), "messages", id);
+  return { ...next, pending: next.pending.filter((one) => one !== id) };
+}
+
+function heard(state, event) {
+  const [epoch, number] = numbered(event.id);
+  if (event.kind === "snapshot") return { ...snapshot(state, event), seen: { epoch, number } };
+  const { seen } = state;
+  if (seen && epoch === seen.epoch && number <= seen.number) return state;
+  const next = { ...state, seen: { epoch, number }, generation: Math.max(state.generation, event.generation ?? 0) };
+  if (event.kind === "missed") {
+    return (event.data?.events ?? []).reduce((s, missed) => applied(s, missed), released(next));
+  }
+  if (EFFECTS.has(event.kind) && fenced(next, event)) return next;
+  // from the key press on the page is silent: what the server still let through until it heard of
+  // the stop is part of the record, and is shown with the receipt
+  if (next.stopping && EFFECTS.has(event.kind) && event.run && event.run === next.stopping.run) {
+    return { ...next, held: [...next.held, event] };
+  }
+  return applied(next, event);
+}
+
+function numbered(id) {
+  const cut = String(id ?? "").lastIndexOf("-");
+  return [id.slice(0, cut), Number(id.slice(cut + 1))];
+}
+
+function fenced(state, event) {
+  return !!event.run && (!!state.over[event.run] || (event.generation ?? Infinity) < state.fence);
+}
+
+function released(state) {
+  return state.held.reduce((next, event) => applied(next, event), { ...state, held: [] });
+}
+
+function applied(state, event) {
+  const { run, generation = 0, text = "", at = 0 } = event;
+  const data = event.data ?? {};
+  switch (event.kind) {
+    case "accepted":
+      return fact.said(without(state, "sending", data.id), data, at);
+    case "started":
+      return fact.began({ ...state, active: run }, run, generation, data.messages ?? [], at);
+    case "text":
+    case "thinking":
+      return fact.uttered(state, event.kind, run, generation, text, at);
+    case "progress":
+      return fact.progressed(state, run, generation, data.call ?? null, text, at);
+    case "typing":
+      return { ...state, typing: !!data.on && !state.over[run] };
+    case "call":
+      return fact.called(state, run, generation, data, at);
+    case "process":
+      return processed(state, event);
+    case "question":
+      return asked(state, data, at);
+    case "queue":
+      return queued(state, data);
+    case "ended":
+      return runEnded(state, event);
+    case "stopped":
+      return stopped(state, data, false);
+    case "settled":
+      return stopped(state, data, true);
+    case "recovered":
+      return text ? fact.noted(state, null, text, event.id) : state;
+    case "closed":
+      return { ...state, closed: data.why ?? "shutdown", stopping: null };
+    default:
+      return state;
+  }
+}
+
+function runEnded(state, { run, text, data, at }) {
+  const mine = state.active === run;
+  const next = fact.ended(mine ? released(state) : state, run, { outcome: text, ...data }, at);
+  const waits = next.waits.map((wait) => (wait.run === run && !wait.until ? { ...wait, until: at } : wait));
+  const stopping = next.stopping ?? (mine && text === "stopped" ? { at, run } : null); // by somebody else
+  return { ...next, waits, stopping, questions: next.questions.filter((one) => one.run !== run) };
+}
+
+function stopped(state, receipt, settled) {
+  const next = fact.receipted(released(state), receipt, settled);
+  const ending = receipt.quiet ? [] : (receipt.unconfirmed ?? []).map((one) => `${one.kind} ${one.name}`);
+  const stopping = receipt.reason === "superseded" ? next.stopping : null;
+  return { ...next, ending, stopping, level: receipt.level || next.level };
+}
+
+function processed(state, { run, data, at, generation }) {
+  if (data.state === "starting") return state; // it has no number yet
+  const others = state.processes.filter((one) => one.pid !== data.pid || one.ended_at);
+  const before = state.processes.find((one) => one.pid === data.pid && !one.ended_at);
+  const one = { started_at: at, ended_at: null, ...before, pid: data.pid, command: data.command, kept: data.kept, code: data.code, run: before?.run ?? run, generation: before?.generation ?? generation };
+  if (data.state === "ended") one.ended_at = at;
+  return { ...state, processes: [...others, one] };
+}
+
+function asked(state, { news, question, allowed }, at) {
+  const others = state.questions.filter((one) => one.id !== question.id);
+  if (news === "opened") {
+    const wait = { id: question.id, run: question.run, tool: question.tool, at, until: 0, allowed: null };
+    return { ...state, questions: [...others, question], waits: [...state.waits.slice(-MOST_WAITS), wait] };
+  }
+  const waits = state.waits.map((wait) => (wait.id === question.id ? { ...wait, until: wait.until || at, allowed } : wait));
+  return { ...state, questions: others, waits };
+}
+
+function queued(state, { messages, hushed }) {
+  const there = new Set(messages.map((one) => one.id));
+  let next = { ...state, queue: messages, hushed: !!hushed };
+  // nobody tells that a run took up what was sent to steer it: it is gone from the queue, that is all
+  for (const { id, placed } of state.queue) {
+    if (placed === "steering" && !there.has(id) && next.active) next = fact.joined(next, next.active, id);
+  }
+  for (const { id, text, by } of messages) next = fact.said(next, { id, text, by });
+  return next;
+}
+
+function snapshot(state, { data }) {
+  const { session } = data;
+  const older = earlier(state.entries, data.entries);
+  const entries = [...older, ...data.entries];
+  const past = entries.reduce(recorded, { ...blank(session.id), level: state.level });
+  const more = older.length ? state.more : data.more;
+  let next = queued({ ...past, entries, more, known: true, sending: state.sending }, { messages: data.queue, hushed: data.hushed });
+  for (const id of Object.keys(state.sending)) {
+    if (state.messages[id] && !next.messages[id]) next = fact.said(next, state.messages[id]);
+  }
+  const waits = state.waits.filter((wait) => fact.findTurn(next, wait.run));
+  const { questions, processes, ending = [], active, typing } = data;
+  if (!ending.length) next = fact.endedSince(next);
+  const stopping = session.state === "stopping" && !active ? state.stopping : null;
+  return { ...next, title: session.title || next.title, generation: session.generation, active, typing, questions, processes, ending, waits, stopping };
+}
+
+/** Of the entries that were there, those that the new ones continue without a gap. */
+function earlier(before, now) {
+  const first = now[0]?.number;
+  const older = before.filter((entry) => entry.number < first);
+  return older.at(-1)?.number === first - 1 ? older : [];
+}
+
+/** Older entries go before all that is there; the turn that they were cut off in is made whole. */
+function prepended(state, older, more) {
+  const past = older.reduce(recorded, blank(state.session));
+  const here = new Map(state.items.map((item) => [item.key, item]));
+  const before = past.items.filter((item) => !(item.kind === "receipt" && here.has(item.key)));
+  const items = before.map((item) => (here.has(item.key) ? whole(item, here.get(item.key)) : item));
+  const done = new Set(items.map((item) => item.key));
+  const pending = past.pending.filter((id) => !state.placed[id] && !state.pending.includes(id));
+  return {
+    ...state, more,
+    entries: [...older, ...state.entries],
+    items: [...items, ...state.items.filter((item) => !done.has(item.key))],
+    messages: { ...past.messages, ...state.messages },
+    placed: { ...past.placed, ...state.placed },
+    pending: [...pending, ...state.pending],
+    over: { ...past.over, ...state.over },
+  };
+}
+
+function whole(older, newer) {
+  if (older.kind !== "turn") return newer;
+  const parts = older.parts.slice();
+  for (const part of newer.parts) {
+    const index = part.kind === "call" ? parts.findIndex((one) => one.call === part.call) : parts.length - 1;
+    const before = parts[index];
+    if (part.kind === "call" && before) parts[index] = { ...part, name: before.name, arguments: before.arguments, nature: before.nature, at: before.at, began: before.began };
+    else if (before?.kind === part.kind && "text" in part) parts[index] = { ...before, text: before.text + part.text };
+    else parts.push(part);
+  }
+  return { ...newer, parts, at: older.at, generation: older.generation };
+}
+
+function recorded(state, entry) {
+  const { kind, run, at = 0 } = entry;
+  switch (kind) {
+    case "said":
+      return fact.said(state, entry.message, at);
+    case "began":
+      return fact.began(state, run, entry.generation, entry.messages ?? [], at);
+    case "text":
+    case "thinking":
+      return fact.uttered(state, kind, run, 0, entry.text, at);
+    case "called":
+      return fact.called(state, run, 0, { call: entry.call, name: entry.name, arguments: entry.arguments, nature: entry.nature, status: "begun" }, at);
+    case "result":
+      return fact.called(state, run, 0, { call: entry.call, status: entry.status, content: entry.content, error: !!entry.error }, at);
+    case "note":
+      return fact.noted(state, run ?? null, entry.text, entry.number);
+    case "summary":
+      return fact.noted(state, null, "Earlier turns were summarised for the model.", entry.number);
+    case "finished":
+      return fact.ended(state, run, entry, at);
+    case "receipt":
+      return { ...fact.receipted(state, entry.receipt ?? entry), level: (entry.receipt ?? entry).level || state.level };
+    default:
+      return state;
+  }
+}

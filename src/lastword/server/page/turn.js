@@ -1,0 +1,116 @@
+// One answer: what a run said, thought and called, in the order it did so, and how it ended.
+
+import { Call, Output } from "./calls.js";
+import { arrange, h, say, set } from "./dom.js";
+import { Markdown } from "./markdown.js";
+import { count, plain } from "./words.js";
+
+const CUT = new Set(["stopped", "superseded", "shutdown", "parent", "lost"]);
+const ENDS = {
+  failed: "This answer failed.",
+  shutdown: "The server was shut down here.",
+  parent: "Ended together with the run that had started it.",
+  lost: "The server's process died here. What had been said is kept; nothing is run again by itself.",
+  withdrawn: "Taken back.",
+};
+
+export class Turn {
+  #parts = [];
+  #end = h("p", { class: "end", hidden: true });
+  #mark = h("p", { class: "mark", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
+  element = h("article", { class: "it", "aria-label": "Answer" });
+
+  /** @param {any} turn @param {{live: boolean, mark: boolean, messages: any, asked: string}} about */
+  show(turn, { live, mark, messages, asked }) {
+    const cut = CUT.has(turn.outcome);
+    set(this.element, { "data-run": turn.run, "data-outcome": turn.outcome || (live ? "going" : ""), "aria-busy": live ? "true" : null });
+    this.#parts.length = Math.min(this.#parts.length, turn.parts.length);
+    turn.parts.forEach((part, index) => this.#show(part, index, cut, messages, asked));
+    this.#tell(turn);
+    const nodes = this.#parts.map((view) => view.element);
+    arrange(this.element, [...nodes, ...(mark ? [this.#mark] : []), this.#end]);
+    this.#cutMark(cut);
+  }
+
+  #show(part, index, cut, messages, asked) {
+    let view = this.#parts[index];
+    if (!view || view.kind !== part.kind) {
+      view = makers[part.kind]();
+      view.kind = part.kind;
+      this.#parts[index] = view;
+    }
+    view.show(part, cut, messages, asked);
+  }
+
+  /** Where an answer was cut: after its last word, if a word was the last that it did. */
+  #cutMark(cut) {
+    const last = this.#parts.at(-1);
+    const text = cut && last?.kind === "text" ? last.element : null;
+    for (const view of this.#parts) if (view.kind === "text") view.element.classList.toggle("cut", view.element === text);
+  }
+
+  #tell({ outcome, error, rollback, parts }) {
+    const nothing = CUT.has(outcome) && parts.length === 0 ? "Stopped before it said anything." : "";
+    const left = rollback ? "Left out of what the model is shown." : "";
+    const words = [ENDS[outcome] ?? nothing, plain(error), left].filter(Boolean).join(" ");
+    this.#end.hidden = !words;
+    set(this.#end, { class: outcome === "failed" ? "end failed" : "end" });
+    say(this.#end, words);
+  }
+}
+
+const makers = {
+  text: () => new Text(),
+  thinking: () => new Thinking(),
+  call: () => new Call(),
+  progress: () => new Progress(),
+  said: () => new Steered(),
+  note: () => new Note(),
+};
+
+class Text {
+  element = h("div", { class: "text" });
+  #markdown = new Markdown(this.element);
+
+  show(part) {
+    this.#markdown.show(part.text);
+  }
+}
+
+/** Folded: it is there for whoever wants to know. */
+class Thinking {
+  #words = h("p");
+  #size = h("span");
+  element = h("details", { class: "thinking" }, h("summary", {}, "Thinking ", this.#size), this.#words);
+
+  show(part) {
+    say(this.#words, plain(part.text));
+    say(this.#size, count(part.text.split(/\s+/).filter(Boolean).length, "word"));
+  }
+}
+
+class Progress {
+  #output = new Output();
+  element = h("div", { class: "call going" }, this.#output.element);
+
+  show(part) {
+    this.#output.show(part.output, true);
+  }
+}
+
+class Steered {
+  #text = h("span");
+  element = h("div", { class: "steered" }, h("small", {}, "you added"), this.#text);
+
+  show(part, _, messages) {
+    say(this.#text, messages[part.id]?.text ?? "");
+  }
+}
+
+class Note {
+  element = h("p", { class: "note" });
+
+  show(part) {
+    say(this.element, plain(part.text));
+  }
+}

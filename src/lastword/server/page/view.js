@@ -1,0 +1,49 @@
+// What the person is told of the state as a whole, in one word that everything else agrees with.
+
+/** @returns {"idle"|"preparing"|"streaming"|"calling"|"asking"|"stopping"|"quiet"|"waiting"} */
+export function phase(state) {
+  const { stopping, active, questions, items } = state;
+  if (stopping && (!active || active === stopping.run)) return "stopping";
+  if (questions.length) return "asking";
+  if (active) return doing(state);
+  if (unstarted(state)) return "preparing";
+  if (state.ending.length) return "stopping";
+  if (state.hushed && state.queue.length) return "waiting";
+  const last = items.at(-1);
+  return last?.kind === "receipt" && last.receipt.reason === "stopped" ? "quiet" : "idle";
+}
+
+function doing({ items, active }) {
+  const turn = items.findLast((item) => item.kind === "turn" && item.run === active);
+  if (!turn?.parts.length) return "preparing";
+  const going = turn.parts.some((part) => part.kind === "call" && (part.status === "begun" || part.status === "intended"));
+  return going ? "calling" : "streaming";
+}
+
+function unstarted({ pending, queue }) {
+  const waiting = new Set(queue.map((one) => one.id));
+  return pending.some((id) => !waiting.has(id));
+}
+
+/** Whether there is something that a stop would end. */
+export function stoppable(state) {
+  return !!state.active || unstarted(state) || state.questions.length > 0 || (state.queue.length > 0 && !state.hushed);
+}
+
+export function phaseWords(state) {
+  const words = { idle: "idle", preparing: "preparing…", streaming: "writing…", asking: "asks you", stopping: "stopping…", quiet: "quiet", waiting: "paused" };
+  const now = phase(state);
+  return now === "calling" ? `running ${toolOf(state)}…` : words[now];
+}
+
+function toolOf({ items, active }) {
+  const turn = items.findLast((item) => item.kind === "turn" && item.run === active);
+  const calls = turn?.parts.filter((part) => part.kind === "call") ?? [];
+  const call = calls.findLast((part) => part.status === "begun") ?? calls.findLast((part) => part.status === "intended");
+  return call?.name || "a tool";
+}
+
+/** Run numbers are read as numbers: the session's name is in the title already. */
+export function runNumber(run) {
+  return run ? run.slice(run.lastIndexOf("#") + 1) : "";
+}

@@ -1,0 +1,87 @@
+// Numbers, times and foreign texts, as a person reads them.
+
+/** "1 process", "6 processes". */
+export function count(number, what) {
+  const many = what.endsWith("s") ? `${what}es` : `${what}s`;
+  return `${number.toLocaleString("en")} ${number === 1 ? what : many}`;
+}
+
+/** Several parts as one sentence's: "a, b and c". */
+export function listed(parts) {
+  if (parts.length < 2) return parts.join("");
+  return `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;
+}
+
+export function short(text, longest = 60) {
+  const line = plain(text).split(/\s+/).join(" ").trim();
+  return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
+}
+
+/** A span of seconds: "38 ms", "2.4 s", "3 min". */
+export function lasted(seconds) {
+  if (!(seconds >= 0)) return "";
+  if (seconds < 0.0095) return `${Math.max(0, seconds * 1000).toFixed(1)} ms`;
+  if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return `${Math.round(seconds / 3600)} h`;
+}
+
+/** The time of day. */
+export function clock(at) {
+  return at ? new Date(at * 1000).toLocaleTimeString("en-GB") : "";
+}
+
+/** How long ago, in as few letters as a list has room for. */
+export function ago(at, now) {
+  const seconds = now - at;
+  if (!at) return "";
+  if (seconds < 60) return "now";
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} m`;
+  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h`;
+  const then = new Date(at * 1000);
+  if (seconds < 6 * 86400) return then.toLocaleDateString("en", { weekday: "short" });
+  return then.toLocaleDateString("en", { day: "numeric", month: "short" });
+}
+
+const COLOURS = /\u001b\[[0-9;]*m/g;
+// eslint-disable-next-line no-control-regex
+const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const PICTURES = 0x2400; // where the pictures of the control characters begin
+
+/**
+ * A foreign text in which nothing is hidden: what would turn the reading direction, or has no
+ * shape, is shown as a mark in its place, so that a command is what it looks like.
+ */
+export function plain(text) {
+  return text
+    .replace(COLOURS, "")
+    .replace(/\r\n?/g, "\n")
+    .replace(HIDDEN, (one) => (one < " " ? String.fromCharCode(PICTURES + one.charCodeAt(0)) : "\ufffd"));
+}
+
+/**
+ * What a call is about, in one line: a command or a path if it has one, else its arguments.
+ * @param {string} text arguments as JSON
+ */
+export function argumentsLine(text) {
+  const found = parsed(text);
+  if (found === null || typeof found !== "object") return short(text, 160);
+  const values = Object.values(found);
+  if (values.length && typeof values[0] === "string") return short(values[0], 160);
+  return values.length ? short(JSON.stringify(found), 160) : "";
+}
+
+/** Arguments as they are read on demand: indented if they are JSON, else as they came. */
+export function argumentsText(text) {
+  const found = parsed(text);
+  return plain(found === null ? text : JSON.stringify(found, null, 2));
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}

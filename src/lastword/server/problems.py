@@ -1,0 +1,113 @@
+"""What goes wrong, as RFC 9457 has it: a type that programs know, words for people, and an id that
+is in the log as well."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from http import HTTPStatus
+
+import msgspec
+
+from lastword.agent.permission import (
+    AlreadyAnswered,
+    QuestionWithdrawn,
+    StaleAnswer,
+    UnknownQuestion,
+)
+from lastword.errors import (
+    Busy,
+    LastwordError,
+    NotAllowed,
+    NotWaiting,
+    OwnedElsewhere,
+    QueueFull,
+    RuntimeClosed,
+    StaleRun,
+    StoreError,
+    Undurable,
+    UnknownSession,
+)
+from lastword.server.wire import Problem
+
+TYPE = "urn:lastword:problem:"
+TITLES: dict[str, tuple[int, str]] = {
+    "bad-request": (400, "This cannot be understood"),
+    "unauthorized": (401, "Nobody is known by this key"),
+    "forbidden": (403, "This key has no right to that"),
+    "not-allowed": (403, "This is not yours to stop"),
+    "wrong-host": (403, "This server is not known by that name"),
+    "wrong-origin": (403, "Another site may not ask this"),
+    "not-found": (404, "There is nothing here"),
+    "unknown-session": (404, "There is no such session"),
+    "unknown-question": (404, "There is no such question"),
+    "method-not-allowed": (405, "This cannot be done here"),
+    "busy": (409, "The session is busy"),
+    "stale-run": (409, "That run is neither active nor waiting"),
+    "not-waiting": (409, "The message is not waiting any more"),
+    "answered": (409, "The question has been answered"),
+    "answer-late": (409, "The question was withdrawn"),
+    "stale-answer": (409, "The answer is to another question"),
+    "owned-elsewhere": (409, "Another process has the session"),
+    "too-large": (413, "This is too large"),
+    "unsupported-media-type": (415, "Only JSON is understood"),
+    "head-too-large": (431, "The head of this is too large"),
+    "queue-full": (429, "The queue is full"),
+    "too-many": (429, "There are too many already"),
+    "internal": (500, "Something went wrong here"),
+    "closing": (503, "The server is being shut down"),
+    "undurable": (503, "The store does not answer"),
+    "too-slow": (408, "This took too long to arrive"),
+}
+_OF: dict[type[LastwordError], str] = {  # the first that fits
+    Busy: "busy",
+    QueueFull: "queue-full",
+    RuntimeClosed: "closing",
+    Undurable: "undurable",
+    StaleRun: "stale-run",
+    NotAllowed: "not-allowed",
+    NotWaiting: "not-waiting",
+    UnknownSession: "unknown-session",
+    OwnedElsewhere: "owned-elsewhere",
+    StoreError: "undurable",
+    UnknownQuestion: "unknown-question",
+    AlreadyAnswered: "answered",
+    QuestionWithdrawn: "answer-late",
+    StaleAnswer: "stale-answer",
+}
+
+
+class Trouble(Exception):
+    """A request that is answered with a problem."""
+
+    def __init__(
+        self,
+        slug: str,
+        detail: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.slug = slug
+        self.status, self.title = TITLES[slug]
+        self.detail = detail
+        self.headers = dict(headers or {})
+        self.extra = dict(extra or {})
+        self.id = secrets.token_hex(8)
+        if self.status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
+            self.headers.setdefault("retry-after", "1")
+
+    @property
+    def body(self) -> bytes:
+        told = Problem(TYPE + self.slug, self.title, self.status, self.detail, self.id)
+        return msgspec.json.encode({**msgspec.structs.asdict(told), **self.extra})
+
+
+def trouble_of(error: LastwordError) -> Trouble:
+    """What a caller is told of an error."""
+    slug = next((slug for kind, slug in _OF.items() if isinstance(error, kind)), "internal")
+    if isinstance(error, OwnedElsewhere | StoreError) and slug == "undurable":
+        return Trouble(slug, "the store could not do this; nothing was lost, try again")
+    extra = {"active": error.active} if isinstance(error, StaleRun) else None
+    return Trouble(slug, str(error), extra=extra)

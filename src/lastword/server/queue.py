@@ -1,0 +1,75 @@
+"""What waits: edited, moved, removed, resumed; and questions, which are answered."""
+
+from __future__ import annotations
+
+from msgspec import UNSET
+
+from lastword.errors import NotWaiting
+from lastword.server import wire
+from lastword.server.desk import Asked, Reply, reply
+from lastword.server.problems import Trouble
+
+
+async def listed(asked: Asked) -> Reply:
+    """The messages that wait, in the order of their turns."""
+    session = asked.session
+    await session.loaded()
+    return reply(asked.shapes.queue(session.waiting))
+
+
+async def change(asked: Asked) -> Reply:
+    """Give a message that waits another text, or another place."""
+    told, message = await asked.body(wire.QueueChange), asked.part("message")
+    session, by = asked.session, _by(asked)
+    if told.text is UNSET and told.to is UNSET:
+        raise Trouble("bad-request", "say what is to change: text, or to")
+    if told.text is not UNSET:
+        await session.edit(message, told.text, by=by)
+    if told.to is not UNSET:
+        await session.move(message, _place(asked, told.to), by=by)
+    return await listed(asked)
+
+
+def _place(asked: Asked, to: int) -> int:
+    """Among those that can be moved: what was sent to steer comes first, and stays there."""
+    ahead = sum(one.placed == "steering" for one in asked.session.waiting.messages)
+    return max(to - ahead, 0)
+
+
+async def remove(asked: Asked) -> Reply:
+    """Take a message that waits out of the queue."""
+    await asked.session.remove(asked.part("message"), by=_by(asked))
+    return await listed(asked)
+
+
+async def resume(asked: Asked) -> Reply:
+    """Let what a stop left waiting go on."""
+    await asked.session.resume()
+    return await listed(asked)
+
+
+def _by(asked: Asked) -> str | None:
+    """Who has no right to stop may change what is theirs."""
+    message, rights = asked.part("message"), asked.who.rights
+    if "stop" in rights:
+        return None
+    waiting = asked.session.waiting.messages
+    theirs = [one for one in waiting if one.message.id == message]
+    if not theirs:
+        raise NotWaiting(message)
+    if theirs[0].message.by != asked.who.name:
+        raise Trouble("not-allowed", f"{asked.who.name} did not send message {message}")
+    return None
+
+
+async def answer(asked: Asked) -> Reply:
+    """Answer a question of a run's. The first answer holds."""
+    told, id_ = await asked.body(wire.AnswerIn), asked.part("question")
+    questions = asked.desk.questions
+    if questions is None:
+        raise Trouble("unknown-question", f"there is no question {id_}: nothing asks here")
+    mine = {q.id for q in asked.questions()}
+    if id_ not in mine and id_ in {q.id for q in questions.open()}:
+        raise Trouble("unknown-question", f"there is no question {id_}")  # it is another session's
+    questions.answer(id_, told.allow, told.generation, always=told.always)
+    return reply(wire.Empty())

@@ -1,0 +1,113 @@
+"""A server from its first request to its last: when it ends, streams end and runs are stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from collections.abc import AsyncGenerator, Callable, Collection, Generator
+from contextlib import asynccontextmanager, contextmanager
+
+import uvicorn
+
+from lastword.runtime.tasks import Tasks
+from lastword.server.asgi import routes
+from lastword.server.desk import Desk
+from lastword.server.protocol import protocol
+
+_LAST_WORDS = 2  # seconds that answers under way have when all runs are stopped
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class _Server(uvicorn.Server):
+    """It ends when it is told to, not by a signal: runs are stopped first."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+def listen(host: str, port: int, *, otherwise: bool = False) -> socket.socket:
+    """A socket that listens there; or, if somebody else does, and that is allowed, elsewhere."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        if not otherwise:
+            raise OSError(f"cannot listen on {host}, port {port}: {error.strerror}") from error
+        return socket.create_server((host, 0), family=family, backlog=2048)
+
+
+@asynccontextmanager
+async def serving(
+    desk: Desk,
+    listening: socket.socket,
+    *,
+    hosts: Collection[str] | None = None,
+    cookie: str = "lastword",
+) -> AsyncGenerator[Callable[[], None]]:
+    """Serve an opened runtime meanwhile; then end everything, in order.
+
+    What is given hurries the end: nobody is waited for any more.
+    """
+    config = uvicorn.Config(
+        routes(desk, hosts=hosts, cookie=cookie),
+        http=protocol(desk.limits),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=int(desk.limits.idle),
+        timeout_graceful_shutdown=_LAST_WORDS,
+    )
+    server = _Server(config)
+    tasks = Tasks()
+    served = tasks.start(server.serve([listening]), name="server")
+    waiting = tasks.start(server.ready.wait(), name="server is ready")
+    await asyncio.wait([served, waiting], return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+
+    def hurry() -> None:
+        server.force_exit = True
+
+    try:
+        yield hurry
+    finally:
+        desk.closing = True  # no new message
+        await desk.runtime.close()  # every run is stopped; who watches is told, and streams end
+        server.should_exit = True
+        await served
+
+
+async def serve(
+    desk: Desk,
+    listening: socket.socket,
+    *,
+    hosts: Collection[str] | None,
+    cookie: str,
+    ready: Callable[[], object],
+) -> None:
+    """The same, until a signal comes; whoever sends two does not want to wait."""
+    told, loop = asyncio.Event(), asyncio.get_running_loop()
+    async with serving(desk, listening, hosts=hosts, cookie=cookie) as hurry:
+
+        def hear() -> None:
+            if told.is_set():
+                hurry()
+            told.set()
+
+        for number in _SIGNALS:
+            loop.add_signal_handler(number, hear)
+        ready()
+        await told.wait()
+    for number in _SIGNALS:
+        loop.remove_signal_handler(number)

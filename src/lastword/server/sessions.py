@@ -1,0 +1,163 @@
+"""Sessions: sending, stopping, and how they stand."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from importlib import metadata
+
+from lastword.core.model import Attachment, Policy, SessionId
+from lastword.core.words import means_stop
+from lastword.errors import RuntimeClosed
+from lastword.runtime.session import Session
+from lastword.runtime.stop import Answer
+from lastword.server import wire
+from lastword.server.desk import Asked, Reply, reply
+from lastword.server.problems import Trouble
+from lastword.stores.contract import Overview, Place
+
+_TAKES_OVER: tuple[Policy, ...] = ("takeover", "rollback")
+
+
+async def me(asked: Asked) -> Reply:
+    """Who asks, and whom."""
+    who, desk = asked.who, asked.desk
+    version = metadata.version("lastword")
+    level = desk.runtime.level or ""
+    return reply(wire.Me(who.name, who.principal, sorted(who.rights), version, desk.agent, level))
+
+
+async def listed(asked: Asked) -> Reply:
+    """The sessions, newest first."""
+    limit = asked.number("limit", 50, least=1)
+    found = await asked.desk.runtime.recent(asked.who.space, limit + 1, _cursor(asked))
+    page = found[:limit]
+    more = _told(page[-1].place) if len(found) > limit else None
+    return reply(wire.Sessions([_out(asked, one) for one in page], more))
+
+
+def _out(asked: Asked, one: Overview) -> wire.SessionOut:
+    return session_out(asked, asked.desk.runtime.session(one.session), one)
+
+
+def session_out(asked: Asked, session: Session, known: Overview | None) -> wire.SessionOut:
+    """A session, and how it stands."""
+    one = known or Overview(session.id, session.generation)
+    return wire.SessionOut(
+        id=asked.shapes.out(session.id),
+        title=one.title,
+        generation=max(session.generation, one.generation),
+        busy=session.busy,
+        active=asked.shapes.out(session.active) if session.active else None,
+        state=_state(asked, session),
+        at=one.at,
+    )
+
+
+def _state(asked: Asked, session: Session) -> wire.State:
+    questions = asked.desk.questions
+    if questions and any(q.session.partition("#")[0] == session.id for q in questions.open()):
+        return "asking"
+    if session.active:
+        return "running"
+    if session.ending:
+        return "stopping"
+    return "waiting" if session.waiting.messages else "idle"
+
+
+async def one(asked: Asked) -> Reply:
+    """One session, and how it stands."""
+    session = await asked.known()
+    return reply(session_out(asked, session, await session.overview()))
+
+
+async def delete(asked: Asked) -> Reply:
+    """Stop a session, and forget what was said in it."""
+    await asked.known()
+    receipt = await asked.desk.runtime.delete(asked.shapes.inside(asked.name))
+    asked.desk.known.get(asked.who.principal, set()).discard(asked.name)
+    return reply(wire.Stopped(asked.shapes.receipt(receipt)))
+
+
+async def send(asked: Asked) -> Reply:
+    """Send a message; it is answered once it is durable."""
+    said = await asked.body(wire.MessageIn)
+    name, session = asked.name, asked.session
+    if said.heed_stop and means_stop(said.text):
+        return await _stopped(asked, session, None)
+    if asked.desk.closing:
+        raise RuntimeClosed("the server is being shut down, so this was not accepted")
+    await _must_have_room(asked, name)
+    ticket = await session.send(
+        said.text,
+        id=said.id,
+        by=asked.who.name,
+        attachments=_attachments(said.attachments),
+        on_message=_policy(asked, said.on_message),
+    )
+    told = asked.shapes.ticket(ticket, name, session.generation)
+    return reply(told, 202)
+
+
+def _policy(asked: Asked, wanted: Policy | None) -> Policy | None:
+    """Who has no right to stop takes nothing over: it follows what is going."""
+    if "stop" in asked.who.rights:
+        return wanted
+    usual = wanted or asked.desk.runtime.settings.on_message
+    return "queue" if usual in _TAKES_OVER else wanted
+
+
+def _attachments(given: Sequence[wire.AttachmentIn]) -> list[Attachment]:
+    return [Attachment(a.media_type, a.data, a.uri, a.name) for a in given]
+
+
+async def _must_have_room(asked: Asked, name: str) -> None:
+    """A principal has only so many sessions."""
+    desk, principal = asked.desk, asked.who.principal
+    if principal not in desk.known:
+        every = await desk.runtime.recent(asked.who.space, desk.limits.sessions)
+        desk.known[principal] = {asked.shapes.out(one.session) for one in every}
+    known = desk.known[principal]
+    if name not in known and len(known) >= desk.limits.sessions:
+        most = desk.limits.sessions
+        raise Trouble("too-many", f"there are {most} sessions, which is the limit; delete some")
+    known.add(name)
+
+
+async def stop(asked: Asked) -> Reply:
+    """Stop everything that was accepted, or one run; answered with the receipt."""
+    told = await asked.body(wire.StopIn) if await _has_body(asked) else wire.StopIn()
+    session = asked.session
+    run = None if told.run is None else asked.shapes.inside(told.run)
+    return await _stopped(asked, session, run)
+
+
+async def _has_body(asked: Asked) -> bool:
+    headers = asked.request.headers
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+async def _stopped(asked: Asked, session: Session, run: str | None) -> Reply:
+    if "stop" not in asked.who.rights:
+        raise Trouble("forbidden", f"{asked.who.name} has no right to stop")
+    wait = asked.choice("wait", "quiet", "fence")
+    answer: Answer = session.stop(run=run, by=asked.who.name)
+    receipt = answer.at_fence() if wait == "fence" else await answer
+    return reply(wire.Stopped(asked.shapes.receipt(receipt)))
+
+
+def _told(place: Place) -> str:
+    return base64.urlsafe_b64encode(f"{place[0]!r} {place[1]}".encode()).decode().rstrip("=")
+
+
+def _cursor(asked: Asked) -> Place | None:
+    told = asked.request.query_params.get("before")
+    if told is None:
+        return None
+    try:
+        at, _, name = base64.urlsafe_b64decode(told + "==").decode().partition(" ")
+        return float(at), SessionId(name)
+    except ValueError:
+        raise Trouble(
+            "bad-request", f"before must be a `next` of an earlier page; it is {told!r}"
+        ) from None

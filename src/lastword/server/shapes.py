@@ -1,0 +1,207 @@
+"""What the runtime speaks in, as the wire has it.
+
+A principal's sessions have names of their own; inside they begin with the principal's space, which
+is taken off whatever leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, cast
+
+import msgspec
+
+from lastword.agent.permission import Question, QuestionNews
+from lastword.core.entries import (
+    Began,
+    Called,
+    Entry,
+    Finished,
+    Note,
+    Result,
+    Said,
+    Summary,
+    Text,
+    Thinking,
+    Used,
+)
+from lastword.core.model import Message, MessageId
+from lastword.core.queue import Queued
+from lastword.core.receipt import ProcessNews, Receipt, ToolNews, ToolReport
+from lastword.core.shown import Shown
+from lastword.runtime.news import QueueNews, Span
+from lastword.runtime.ticket import Ticket
+from lastword.server import wire
+
+encode = msgspec.json.Encoder().encode
+_OUTPUT = 8_000  # characters of what a process has written
+
+
+class Shapes:
+    """For one principal's space: "" for whoever started the server, "bob/" for bob."""
+
+    def __init__(self, space: str) -> None:
+        self.space = space
+
+    def inside(self, name: str) -> str:
+        """A session, run or call by its name within."""
+        return self.space + name
+
+    def out(self, name: str) -> str:
+        """The same as its principal knows it."""
+        return name.removeprefix(self.space)
+
+    def ticket(self, ticket: Ticket, session: str, generation: int) -> wire.TicketOut:
+        outcome = ticket.known_outcome
+        run, placed = self.out(ticket.run), ticket.placed
+        return wire.TicketOut(session, ticket.message.id, run, placed, generation, outcome)
+
+    def message(self, message: Message) -> wire.MessageOut:
+        attached = [
+            wire.AttachmentOut(a.media_type, a.uri, a.name, len(a.data))
+            for a in message.attachments
+        ]
+        by = self.out(message.by) if message.origin == "child" else message.by
+        return wire.MessageOut(message.id, message.text, by, message.origin, attached)
+
+    def receipt(self, receipt: Receipt) -> wire.ReceiptOut:
+        named = replace(receipt, session=type(receipt.session)(self.out(receipt.session)))
+        return wire.ReceiptOut(
+            session=named.session,
+            generation=receipt.generation,
+            reason=receipt.reason,
+            fenced_at=receipt.fenced_at,
+            took=receipt.took,
+            idle=not receipt,
+            quiet=receipt.quiet,
+            durable=receipt.durable,
+            words=self._strip(str(named)),
+            runs=[self.out(run) for run in receipt.runs],
+            dropped=receipt.dropped,
+            refused=[wire.RefusalOut(one.what, one.after) for one in receipt.refused],
+            calls=[self._tool(call) for call in receipt.calls],
+            children=[
+                wire.ChildOut(self.out(c.session), self.out(c.run), c.fate)
+                for c in receipt.children
+            ],
+            processes=[wire.ProcessFate(p.pid, p.command, p.fate) for p in receipt.processes],
+            level=receipt.level,
+            messages=[wire.MessageFate(self.message(m.message), m.fate) for m in receipt.messages],
+            unconfirmed=[
+                wire.UnconfirmedOut(one.kind, self._strip(one.name)) for one in receipt.unconfirmed
+            ],
+        )
+
+    def _strip(self, words: str) -> str:
+        return words.replace(self.space, "") if self.space else words
+
+    def _tool(self, report: ToolReport) -> wire.ToolOut:
+        return wire.ToolOut(self.out(report.call), report.name, report.status)
+
+    def queue(self, news: QueueNews) -> wire.QueueOut:
+        return wire.QueueOut([self.queued(one) for one in news.messages], news.hushed)
+
+    def queued(self, one: Queued) -> wire.QueuedOut:
+        message = one.message
+        where = self.out(one.run), one.placed, one.held
+        return wire.QueuedOut(message.id, message.text, message.by, *where)
+
+    def question(self, question: Question) -> wire.QuestionOut:
+        return wire.QuestionOut(
+            question.id,
+            self.out(question.session),
+            question.generation,
+            self.out(question.run),
+            question.tool,
+            question.text,
+            question.subject,
+            self.out(question.call),
+        )
+
+    def process(self, span: Span, output: str = "") -> wire.ProcessOut:
+        news = span.news
+        what = news.pid, news.command, news.kept, self.out(span.run)
+        return wire.ProcessOut(*what, span.started_at, span.ended_at, news.code, output[-_OUTPUT:])
+
+    def shown(self, item: Shown) -> wire.ShownOut:
+        call, status = self.out(item.call or ""), item.status or ""
+        return wire.ShownOut(item.role, item.text, item.name, call, status)
+
+    # the log
+
+    def entries(self, entries: Iterable[Entry], first: int) -> list[msgspec.Raw]:
+        """Entries of the log, the first of which has that number."""
+        return [
+            msgspec.Raw(encode({"number": number, **self._entry(entry)}))
+            for number, entry in enumerate(entries, first)
+        ]
+
+    def _entry(self, entry: Entry) -> dict[str, Any]:  # noqa: C901, PLR0911, PLR0912 - one match
+        kind: dict[str, Any] = {"kind": type(entry).__name__.lower()}
+        kind["at"] = entry.fenced_at if isinstance(entry, Receipt) else getattr(entry, "at", 0.0)
+        if isinstance(run := getattr(entry, "run", None), str):
+            kind["run"] = self.out(run)
+        match entry:
+            case Said(message):
+                return kind | {"message": self.message(message)}
+            case Began(_, generation, messages):
+                return kind | {"generation": generation, "messages": messages}
+            case Text(_, text) | Thinking(_, text) | Note(_, text) | Summary(text):
+                return kind | {"text": text}
+            case Called(_, call, name, arguments, nature):
+                told = {"call": self.out(call), "name": name, "arguments": arguments}
+                return kind | told | {"nature": nature}
+            case Result(_, call, status, content, error):
+                told = {"call": self.out(call), "status": status, "content": content}
+                return kind | told | {"error": error}
+            case Used(_, model, read, written):
+                return kind | {"model": model, "input_tokens": read, "output_tokens": written}
+            case Finished():
+                return kind | self._finished(entry)
+            case Receipt():
+                return kind | msgspec.structs.asdict(self.receipt(entry))
+
+    def _finished(self, entry: Finished) -> dict[str, Any]:
+        return {
+            "messages": entry.messages,
+            "outcome": entry.outcome,
+            "error": entry.error,
+            "started": entry.started,
+            "rollback": entry.rollback,
+        }
+
+    # an event's data
+
+    def data(self, kind: str, data: object) -> Any:  # noqa: ANN401, C901, PLR0911, PLR0912 - one match
+        match kind, data:
+            case "accepted", Message():
+                return self.message(data)
+            case "started", _:
+                return {"messages": cast("tuple[MessageId, ...]", data)}
+            case "ended", Finished():
+                return self._finished(data)
+            case "progress", _:
+                return {"call": self.out(data) if isinstance(data, str) else None}
+            case "typing", _:
+                return {"on": bool(data)}
+            case "call", ToolNews():
+                told = {"call": self.out(data.call), "name": data.name, "status": data.status}
+                more = {"content": data.content, "error": data.error}
+                return told | {"arguments": data.arguments} | more
+            case "call", ToolReport():
+                return self._tool(data)
+            case "process", ProcessNews():
+                told = {"pid": data.pid, "command": data.command, "state": data.state}
+                return told | {"code": data.code, "kept": data.kept}
+            case "question", QuestionNews():
+                question = self.question(data.question)
+                return {"news": data.news, "question": question, "allowed": data.allowed}
+            case "queue", QueueNews():
+                return self.queue(data)
+            case "usage", Used(_, model, read, written):
+                return {"model": model, "input_tokens": read, "output_tokens": written}
+            case _, Receipt():
+                return self.receipt(data)
+            case _:
+                return None

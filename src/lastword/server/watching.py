@@ -1,0 +1,75 @@
+"""`GET …/events`: a session, from now on or from where one left off."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from starlette.types import Receive, Scope, Send
+
+from lastword.errors import LastwordError
+from lastword.runtime.clock import time_of_day
+from lastword.runtime.session import Session
+from lastword.server import wire
+from lastword.server.desk import Asked
+from lastword.server.problems import Trouble
+from lastword.server.sessions import session_out
+from lastword.server.shapes import encode
+from lastword.server.streams import Hub, Watcher
+
+_ENTRIES = 300  # of the log that a snapshot has
+
+
+async def events(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+    """What happens in a session, as server-sent events."""
+    desk, session = asked.desk, asked.session
+    stops = asked.choice("on_disconnect", "continue", "stop") == "stop"
+    if stops and "stop" not in asked.who.rights:
+        raise Trouble("forbidden", f"{asked.who.name} has no right to stop, on leaving or before")
+    await session.loaded()
+    hub = desk.streams.hub(session, asked.shapes)
+    with desk.shares.watcher(asked.who.principal):
+        watcher = Watcher(hub, scope, receive, send)
+        with desk.streams.watched(hub, watcher):
+            number, first = await _from_where(asked, hub)
+            if stops:
+                hub.leavers.add(watcher)
+            try:
+                await watcher.serve(number, first)
+            finally:
+                hub.leavers.discard(watcher)
+                if stops and not hub.leavers and not desk.closing:
+                    _stop(session, asked.who.name)
+
+
+def _stop(session: Session, by: str) -> None:
+    """The last of those has left whose leaving is a stop."""
+    with suppress(LastwordError, RuntimeError):
+        session.stop(by=by)
+
+
+async def _from_where(asked: Asked, hub: Hub) -> tuple[int, bytes]:
+    """The number after which to go on, and what comes before it: nothing, or a snapshot."""
+    told = asked.request.headers.get("last-event-id") or asked.request.query_params.get("after")
+    if told and (number := hub.number_of(told)) is not None:
+        return number, b""
+    session, shapes = hub.session, asked.shapes
+    overview = await session.overview()
+    view = await session.view()  # and from here on nothing is waited for: all is of one moment
+    first = max(len(view.entries) - _ENTRIES, 0)
+    queue = shapes.queue(session.waiting)
+    active = shapes.out(session.active) if session.active else None
+    snapshot = wire.Snapshot(
+        session=session_out(asked, session, overview),
+        active=active,
+        typing=view.typing,
+        queue=queue.messages,
+        hushed=queue.hushed,
+        questions=[shapes.question(one) for one in asked.questions()],
+        processes=[shapes.process(span) for span in session.spans],
+        entries=shapes.entries(view.entries[first:], first + 1),
+        more=first > 0,
+        ending=[str(one) for one in session.ending],
+    )
+    id_ = hub.id_of(view.number)
+    event = wire.Event(id_, "snapshot", view.generation, active, time_of_day(), "", snapshot)
+    return view.number, b"id: %b\ndata: %b\n\n" % (id_.encode(), encode(event))

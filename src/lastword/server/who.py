@@ -1,0 +1,127 @@
+"""Who asks: by a token, or by the cookie that a one-time link has set.
+
+A token belongs to a principal, whose sessions nobody else sees; several may belong to the same one,
+with different rights. Tokens are compared by their hash, in constant time.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+from lastword.runtime.clock import Clock, time_of_day
+
+Right: TypeAlias = Literal["read", "send", "stop", "admin"]
+ALL: frozenset[Right] = frozenset(get_args(Right))
+LOCAL = "local"  # whoever started the server
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
+_LASTS = 30 * 24 * 3600.0  # seconds that a cookie does
+_LINKS = 16  # that are not used yet
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Somebody who asks."""
+
+    name: str
+    principal: str
+    rights: frozenset[Right]
+
+    @property
+    def space(self) -> str:
+        """What the names of their sessions begin with, inside."""
+        return "" if self.principal == LOCAL else f"{self.principal}/"
+
+
+PERSON = Who(LOCAL, LOCAL, ALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A key to a principal's sessions. `admin` has every right."""
+
+    secret: str = field(repr=False)
+    name: str = LOCAL
+    rights: Iterable[Right] = ALL
+    principal: str = ""  # its name, if it is not said
+
+    def __post_init__(self) -> None:
+        if len(self.secret) < 16:
+            raise ValueError(f"the token of {self.name} is too short: 16 characters at least")
+        for what, name in (("name", self.name), ("principal", self.principal or self.name)):
+            if not _NAME.fullmatch(name):
+                raise ValueError(
+                    f"a token's {what} is letters, digits and . _ @ + -, 64 at most, and "
+                    f"{name!r} is not"
+                )
+        if unknown := set(self.rights) - ALL:
+            raise ValueError(
+                f"the token of {self.name} has the right {min(unknown)!r}, which there is "
+                f"not; there are {', '.join(get_args(Right))}"
+            )
+
+    @property
+    def who(self) -> Who:
+        rights = frozenset(self.rights)
+        return Who(self.name, self.principal or self.name, ALL if "admin" in rights else rights)
+
+
+class Keys:
+    """The tokens of a server, and the cookies and links that it gives out."""
+
+    def __init__(
+        self, tokens: Iterable[Token] = (), secret: bytes = b"", clock: Clock = time_of_day
+    ) -> None:
+        self._known = {_hash(token.secret): token.who for token in tokens}
+        self._secret = secret or secrets.token_bytes(32)
+        self._clock = clock
+        self._links: dict[str, None] = {}
+
+    def by_token(self, token: str) -> Who | None:
+        """Whose token it is."""
+        given = _hash(token)
+        found = [who for known, who in self._known.items() if hmac.compare_digest(known, given)]
+        return found[0] if found else None
+
+    def new_link(self) -> str:
+        """A code that can be turned into a cookie, once."""
+        code = secrets.token_urlsafe(24)
+        self._links[code] = None
+        while len(self._links) > _LINKS:
+            del self._links[next(iter(self._links))]
+        return code
+
+    def open(self, code: str) -> str | None:
+        """The cookie for a link that was not used yet."""
+        if code not in self._links:
+            return None
+        del self._links[code]
+        return self._signed(f"{LOCAL}.{int(self._clock() + _LASTS)}")
+
+    def by_cookie(self, cookie: str) -> Who | None:
+        """Whose cookie it is, if it is one of ours and has not run out."""
+        told, _, _ = cookie.rpartition(".")
+        name, _, until = told.rpartition(".")
+        if not hmac.compare_digest(self._signed(told).encode(), cookie.encode(errors="replace")):
+            return None
+        alive = until.isascii() and until.isdigit() and int(until) > self._clock()
+        return PERSON if alive and name == LOCAL else None
+
+    def _signed(self, told: str) -> str:
+        mark = hmac.new(self._secret, told.encode(errors="replace"), hashlib.sha256).digest()
+        return f"{told}.{base64.urlsafe_b64encode(mark).decode().rstrip('=')}"
+
+
+def token_from(secret: bytes) -> str:
+    """The token of whoever can read the server's secret: its person, on the same machine."""
+    return hmac.new(secret, b"token", hashlib.sha256).hexdigest()
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode(errors="replace")).digest()

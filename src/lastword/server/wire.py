@@ -1,0 +1,334 @@
+"""What goes over the wire, as types: they decode what is asked, and the OpenAPI document is made
+from them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+
+from lastword.core.model import Origin, Outcome, Placement, Policy, Reason, Status
+
+Text: TypeAlias = Annotated[str, Meta(max_length=1_000_000)]
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
+State: TypeAlias = Literal["idle", "running", "asking", "stopping", "waiting"]
+
+
+# what is asked
+
+
+class AttachmentIn(Struct, forbid_unknown_fields=True):
+    """Something that comes with a message: a text, base64 data, or only an address."""
+
+    media_type: Name
+    data: str = ""
+    uri: Annotated[str, Meta(max_length=10_000)] = ""
+    name: Annotated[str, Meta(max_length=1_000)] = ""
+
+
+class MessageIn(Struct, forbid_unknown_fields=True):
+    """A message. The same `id` again is the same message, whatever it says.
+
+    With `heed_stop`, words that mean stop ("stop", "STOP!!", "/stop") are one, and no message.
+    """
+
+    text: Text
+    id: Name | None = None
+    on_message: Policy | None = None
+    attachments: Annotated[list[AttachmentIn], Meta(max_length=20)] = []
+    heed_stop: bool = False
+
+
+class StopIn(Struct, forbid_unknown_fields=True):
+    """Stop everything that was accepted, or one run; `reason` is for the log."""
+
+    run: Name | None = None
+    reason: Annotated[str, Meta(max_length=200)] = ""
+
+
+class QueueChange(Struct, forbid_unknown_fields=True):
+    """Another text for a message that waits, or another place, counted from 0."""
+
+    text: Text | UnsetType = UNSET
+    to: Annotated[int, Meta(ge=0, le=1_000_000)] | UnsetType = UNSET
+
+
+class AnswerIn(Struct, forbid_unknown_fields=True):
+    """The answer to a question, as it was seen at that generation; the first one holds."""
+
+    allow: bool
+    generation: Annotated[int, Meta(ge=0)]
+    always: bool = False
+
+
+# what is answered
+
+
+class Problem(Struct):
+    """What went wrong (RFC 9457). `id` is also in the server's log."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    id: str
+
+
+class Me(Struct):
+    """Who asks, and whom."""
+
+    name: str
+    principal: str
+    rights: list[str]
+    version: str
+    agent: str
+    level: str
+
+
+class SessionOut(Struct):
+    """A session, and how it stands."""
+
+    id: str
+    title: str
+    generation: int
+    busy: bool
+    active: str | None
+    state: State
+    at: float
+
+
+class Sessions(Struct):
+    """A page of them, newest first."""
+
+    sessions: list[SessionOut]
+    next: str | None
+
+
+class TicketOut(Struct):
+    """A message was accepted, and is durable."""
+
+    session: str
+    message: str
+    run: str
+    placed: Placement
+    generation: int
+    outcome: Outcome | None
+
+
+class ToolOut(Struct):
+    """One tool call of a run that was ended."""
+
+    call: str
+    name: str
+    status: Status
+
+
+class ChildOut(Struct):
+    """One child run, and what became of it."""
+
+    session: str
+    run: str
+    fate: Literal["ended", "kept", "unconfirmed"]
+
+
+class ProcessFate(Struct):
+    """One process that was running, and what became of it."""
+
+    pid: int
+    command: str
+    fate: Literal["ended", "killed", "kept", "unconfirmed"]
+
+
+class AttachmentOut(Struct):
+    """What came with a message, without its data."""
+
+    media_type: str
+    uri: str
+    name: str
+    size: int  # of its data, in characters
+
+
+class MessageOut(Struct):
+    """What somebody sent."""
+
+    id: str
+    text: str
+    by: str
+    origin: Origin
+    attachments: list[AttachmentOut]
+
+
+class MessageFate(Struct):
+    """A message that had not had its turn, and what became of it."""
+
+    message: MessageOut
+    fate: Literal["dropped", "paused"]
+
+
+class RefusalOut(Struct):
+    """Something that was tried so many seconds after the fence, and was not done."""
+
+    what: str
+    after: float
+
+
+class UnconfirmedOut(Struct):
+    """Something that had not ended yet."""
+
+    kind: str
+    name: str
+
+
+class ReceiptOut(Struct):
+    """What a stop or a takeover ended, dropped, skipped, kept and could not confirm."""
+
+    session: str
+    generation: int
+    reason: Reason
+    fenced_at: float
+    took: float
+    idle: bool
+    quiet: bool
+    durable: bool
+    words: str
+    runs: list[str]
+    dropped: int
+    refused: list[RefusalOut]
+    calls: list[ToolOut]
+    children: list[ChildOut]
+    processes: list[ProcessFate]
+    level: str
+    messages: list[MessageFate]
+    unconfirmed: list[UnconfirmedOut]
+
+
+class Stopped(Struct):
+    """The account of a stop."""
+
+    receipt: ReceiptOut
+
+
+class Receipts(Struct):
+    """Newest first."""
+
+    receipts: list[ReceiptOut]
+    next: int | None
+
+
+class QueuedOut(Struct):
+    """A message that waits."""
+
+    id: str
+    text: str
+    by: str
+    run: str
+    placed: Placement
+    held: bool
+
+
+class QueueOut(Struct):
+    """What waits; `hushed` if a stop was the last word, and nothing starts by itself."""
+
+    messages: list[QueuedOut]
+    hushed: bool
+
+
+class ProcessOut(Struct):
+    """A process that a run has started."""
+
+    pid: int
+    command: str
+    kept: bool
+    run: str
+    started_at: float
+    ended_at: float | None
+    code: int | None
+    output: str
+
+
+class Processes(Struct):
+    """Those that run, and the last of those that have ended."""
+
+    processes: list[ProcessOut]
+
+
+class QuestionOut(Struct):
+    """Whether a tool may be called."""
+
+    id: str
+    session: str
+    generation: int
+    run: str
+    tool: str
+    text: str
+    subject: str
+    call: str
+
+
+class EntryOut(Struct):
+    """An entry of the log: what it tells of is its `kind`, and the rest of it depends on that."""
+
+    number: int
+    kind: str
+    at: float
+
+
+class Log(Struct):
+    """What happened, oldest first; `more` lies before it."""
+
+    entries: list[Raw]
+    more: bool
+
+
+class ShownOut(Struct):
+    """One piece of what a model would be shown."""
+
+    role: str
+    text: str
+    name: str
+    call: str
+    status: str
+
+
+class Transcript(Struct):
+    """What a model would be shown."""
+
+    items: list[ShownOut]
+    next: int | None
+
+
+class Snapshot(Struct):
+    """All there is to see of a session, as the first event of a stream."""
+
+    session: SessionOut
+    active: str | None
+    typing: bool
+    queue: list[QueuedOut]
+    hushed: bool
+    questions: list[QuestionOut]
+    processes: list[ProcessOut]
+    entries: list[Raw]
+    more: bool
+    ending: list[str]
+
+
+class Event(Struct):
+    """One thing that happened, as a stream tells it."""
+
+    id: str
+    kind: str
+    generation: int
+    run: str | None
+    at: float
+    text: str
+    data: Any = None
+
+
+class Empty(Struct):
+    """Done."""
+
+
+class Health(Struct):
+    """How the server is."""
+
+    status: Literal["ok", "closing"]
