@@ -6,11 +6,20 @@ from pathlib import Path
 
 import pytest
 
+from lastword.core.cell import (
+    CellId,
+    CellOutcome,
+    CellRecord,
+    Ending,
+    Frontier,
+    PendingCall,
+    PendingGeneration,
+)
 from lastword.core.entries import Entry, Finished, Said
-from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
+from lastword.core.model import CallId, Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.core.queue import Standing
 from lastword.errors import StaleWrite
-from lastword.stores.contract import Store, StoredMessage, StoredSession, Write
+from lastword.stores.contract import Store, StoredCell, StoredMessage, StoredSession, Write
 from lastword.stores.opening import open_store
 
 ALICE, BELOW = SessionId("alice"), SessionId("alice#1/1")
@@ -183,3 +192,29 @@ async def test_sessions_are_listed_newest_first_by_space_and_in_pages(store: Sto
     await store.commit(replace(write(3, long, session=SessionId("old")), at=10.0))
     [again, _] = await store.recent("", 10)
     assert again.title == ("more words " + "x" * 100)[:80]
+
+
+async def test_cells_and_what_they_remember_are_kept_with_the_write(store: Store) -> None:
+    frontier = Frontier(
+        PendingGeneration(1), (PendingCall(CallId("c1:1"), "read"),), "out", b"\x00"
+    )
+    paused = CellRecord(CellId("c1"), "pausable", 2, frontier, True, (), (), (("a", "1"),), None)
+    cell = StoredCell(ALICE, paused, "await read()", run="alice#1")
+    ended = replace(cell, record=replace(paused, ending=Ending(CellOutcome.FROZEN)))
+    other = replace(cell, record=replace(paused, cell=CellId("c2")))
+
+    await store.commit(replace(write(1, said), cells=(cell, other), values=(("a", "1"),)))
+    assert await store.cells(ALICE) == await store.cells() == (cell, other)
+    stored = await store.load(ALICE)
+    assert stored is not None
+    assert stored.cells == (cell, other)
+    await store.commit(replace(write(2), cells=(ended,), values=(("a", "2"), ("b", "3"))))
+    assert await store.cells(ALICE) == (ended, other)
+    assert await store.cells() == (other,)
+    assert await store.values(ALICE) == (("a", "2"), ("b", "3"))
+    with pytest.raises(StaleWrite):
+        await store.commit(replace(write(1), cells=(cell,)))
+    assert await store.cells() == (other,)
+    await store.delete(ALICE)
+    assert await store.cells() == await store.cells(ALICE) == ()
+    assert await store.values(ALICE) == ()

@@ -60,6 +60,15 @@ class ChildReport:
 
 
 @value
+class CellReport:
+    """A cell that stood at a frontier, or ran, and will not go on."""
+
+    cell: str
+    frontier: int
+    waits: tuple[str, ...] = ()  # the names of the calls it waited on
+
+
+@value
 class ProcessReport:
     """One process that was running, and what became of it."""
 
@@ -124,6 +133,7 @@ class Receipt:
     calls: tuple[ToolReport, ...] = ()
     children: tuple[ChildReport, ...] = ()
     processes: tuple[ProcessReport, ...] = ()
+    cells: tuple[CellReport, ...] = ()  # frozen
     level: str = ""  # how strictly processes are held here; empty if none was ever started
     messages: tuple[MessageReport, ...] = ()
     unconfirmed: tuple[Unconfirmed, ...] = ()
@@ -132,7 +142,7 @@ class Receipt:
 
     def __bool__(self) -> bool:
         """False when there was nothing to stop."""
-        return bool(self.runs or self.messages)
+        return bool(self.runs or self.messages or self.cells)
 
     @property
     def quiet(self) -> bool:
@@ -183,6 +193,8 @@ class Receipt:
             return f"Nothing was running in {self.session}.{left if self.unconfirmed else ''}"
         waiting = f"{_count(len(self.messages), 'message')} that had not started"
         runs = f"{_count(len(self.runs), 'run')} ended" if self.runs else waiting
+        if not self.runs and not self.messages:
+            runs = f"{_count(len(self.cells), 'cell')} frozen"
         seen = " as far as can be seen" if self.level in _CAVEATS else ""
         when = f"quiet{seen} after {self.took * 1000:.0f} ms" if self.quiet else "not all quiet yet"
         return "\n  ".join(
@@ -194,6 +206,7 @@ class Receipt:
             ("still ending", ", ".join(map(str, self.unconfirmed))),
             *((f"tools {status}", _names(calls)) for status, calls in self.tools.items()),
             ("processes", self._processes()),
+            ("cells frozen", ", ".join(map(_cell, self.cells))),
             ("children", ", ".join(f"{c.session} {c.fate}" for c in self.children)),
             ("messages dropped", self._quoted("dropped")),
             ("messages waiting", self._quoted("paused")),
@@ -237,6 +250,7 @@ _PARTS: dict[str, Callable[[dict[str, Any]], object]] = {
     "refused": lambda plain: Refusal(**plain),
     "calls": _tool,
     "children": lambda plain: ChildReport(**plain),
+    "cells": lambda plain: CellReport(plain["cell"], plain["frontier"], tuple(plain["waits"])),
     "processes": lambda plain: ProcessReport(**plain),
     "messages": _message,
     "unconfirmed": lambda plain: Unconfirmed(**plain),
@@ -252,6 +266,11 @@ _PLAIN = (
     "durable",
     "level",
 )
+
+
+def _cell(cell: CellReport) -> str:
+    waits = f" (waited on {', '.join(cell.waits)})" if cell.waits else ""
+    return f"{cell.cell}{waits}"
 
 
 def _names(calls: tuple[ToolReport, ...]) -> str:

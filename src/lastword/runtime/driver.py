@@ -44,6 +44,7 @@ from lastword.runtime.news import News, announce
 from lastword.runtime.owned import Owned
 from lastword.runtime.run import Engine, Run, running
 from lastword.runtime.shared import Shared
+from lastword.runtime.shelf import Shelf
 from lastword.runtime.step import Step
 from lastword.runtime.stop import Settlement, old_processes, unconfirmed
 from lastword.runtime.tasks import Tasks, described
@@ -69,8 +70,7 @@ class Driver:
         self.id = id
         self.shared = shared
         self.engine = engine
-        self.threads = shared.threads
-        self.grace_of = shared.grace_of
+        self.threads, self.grace_of = shared.threads, shared.grace_of
         self.ancestors = ancestors
         self.lock = parent.hold.lock if parent else threading.Lock()
         self.loop = asyncio.get_running_loop()
@@ -83,6 +83,7 @@ class Driver:
         self.journal = Journal(
             *(id, shared.store, self.machine, self._refuse, self._lost, above, shared.clock)
         )
+        self.cells = Shelf(self.journal)
         self.telling = Telling(id, self.journal)
         self.history = History(id, shared.store, self.journal, shared.partial)
         self.duties = Tasks()  # what has to be done to the end: storing, committing
@@ -93,8 +94,7 @@ class Driver:
         self.lost = False  # to another process
         self.kept = shared.kept.setdefault(ancestors[0] if ancestors else id, [])
         self._parent, self._root = parent, (root,) if root else ()
-        self._runs = Tasks()
-        self.going: dict[RunId, Going] = {}
+        self._runs, self.going = Tasks(), dict[RunId, Going]()
         self._timers: dict[asyncio.TimerHandle, None] = {}
         self.on_settled: Callable[[Receipt], object] = bool  # whoever keeps count of them
 
@@ -109,15 +109,15 @@ class Driver:
     def carry_out(self) -> None:
         """Carry out whatever was ordered and is still to be done, in order."""
         while step := self.moves.next():
-            if step.ends_something:
-                reason = step.event.reason if isinstance(step.event, StopAsked) else None
-                step.settlement = self._settlement(reason or Reason.SUPERSEDED, step)
+            if step.ends_something or (self.cells.cells and step.is_a_stop):
+                step.settlement = self._settlement(step.reason, step)
+                step.settlement.cells = self.cells.freeze(step.freezes)
             told: Told = []
             for order in step.orders:
                 self._carry_out(order, step, told)
             if step.settlement:
                 step.settlement.begin()
-            if isinstance(step.event, StopAsked) and step.event.reason is Reason.STOPPED:
+            if step.is_a_stop:
                 self.journal.stopped()
             if told or self.journal.behind:
                 self.telling.when_durable(told)

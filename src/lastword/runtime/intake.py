@@ -45,6 +45,7 @@ async def load(driver: Driver) -> None:
     if stored:
         driver.machine.generation = stored.generation
         driver.journal.serial = stored.serial
+        driver.cells.found(stored.cells)
         found = _found(driver, stored.standing, recovered)
     driver.moves.now_known(found)
     driver.carry_out()

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
+from lastword.core.cell import CellId, Values
 from lastword.core.model import MessageId, SessionId
 from lastword.core.queue import AT_REST, Standing, standing
 from lastword.core.session import SessionMachine
@@ -29,7 +30,7 @@ from lastword.core.transcript import (
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.runtime.clock import Clock, time_of_day
 from lastword.runtime.tasks import Tasks
-from lastword.stores.contract import Store, Write
+from lastword.stores.contract import Store, StoredCell, Write
 
 T = TypeVar("T")
 AGAIN = 1.0  # seconds until what could not be stored is tried again
@@ -75,6 +76,8 @@ class Journal:
         self._session = session
         self._store = store
         self._pending: list[Entry] = []
+        self._cells: dict[CellId, StoredCell] = {}  # as each stands now
+        self._values: dict[str, str] = {}
         self._fresh: set[MessageId] = set()  # those whose senders wait for the next commit
         self._turn = asyncio.Lock()
         self._tasks = Tasks()
@@ -118,6 +121,12 @@ class Journal:
         self._fresh.add(said.message.id)
         self.add(said)
 
+    def keep(self, cell: StoredCell, values: Values = ()) -> None:
+        """How a cell stands, to be committed next, with what it wants remembered."""
+        if not self.closed:
+            self._cells[cell.id] = cell
+            self._values |= dict(values)
+
     @property
     def unwritten(self) -> tuple[Entry, ...]:
         """What no write has taken yet."""
@@ -135,7 +144,8 @@ class Journal:
 
     @property
     def _news(self) -> bool:
-        return not self.closed and (bool(self._pending) or self._standing != self._stands)
+        news = self._pending or self._cells or self._standing != self._stands
+        return not self.closed and bool(news)
 
     @property
     def _stands(self) -> Standing:
@@ -190,10 +200,13 @@ class Journal:
             self._under_way, self._next = self._next, None  # what is added now is for the next
             entries, self._pending = self._pending, []
             fresh, self._fresh = self._fresh, set()
+            cells, self._cells = self._cells, {}
+            values, self._values = self._values, {}
             stands = self._stands
             write = Write(
                 *(self._session, self._machine.generation, self.serial),
                 *(tuple(entries), stands, self._parent, self._clock()),
+                *(tuple(cells.values()), tuple(values.items())),
             )
             self.writes += 1
             try:
@@ -201,6 +214,8 @@ class Journal:
                 self._standing = stands
             except BaseException as error:
                 self._pending = _without(fresh, entries + self._pending)
+                self._cells = cells | self._cells
+                self._values = values | self._values
                 for message in sorted(fresh):
                     self._refuse(message)
                 if isinstance(error, OwnedElsewhere):

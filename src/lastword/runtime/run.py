@@ -29,6 +29,7 @@ from lastword.runtime.fence import Fence, is_async
 from lastword.runtime.framework import Desk, ForFrameworks
 from lastword.runtime.going import Going
 from lastword.runtime.ledger import Call
+from lastword.runtime.shelf import Shelf
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,6 +41,8 @@ Sink: TypeAlias = Callable[[FeedEvent], object]
 
 class Host(Desk, Protocol):
     """What a run asks of its session."""
+
+    cells: Shelf
 
     def grace_of(self, asked: float | None) -> float: ...
 
@@ -87,6 +90,11 @@ class Run(ForFrameworks):
     def current(self) -> bool:
         """Whether the run may still act. Any thread may ask."""
         return self._hold.current
+
+    @property
+    def shelf(self) -> Shelf:
+        """The cells of the session that have not ended."""
+        return self._host.cells
 
     @property
     def token(self) -> Token:

@@ -42,7 +42,7 @@ from lastword.runtime.tally import Tally
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.watchdog import Watchdog
-from lastword.stores.contract import Overview, Place, Store
+from lastword.stores.contract import Overview, Place, Store, StoredCell
 
 log = logging.getLogger("lastword")
 OnRestart: TypeAlias = Literal["wait", "run"]
@@ -92,7 +92,7 @@ class Runtime:
         must_be_count(queue_limit, "queue_limit", least=1)
         must_be_count(feed_limit, "feed_limit", least=1)
         self._grace, self._deadline = times_of(grace, deadline)
-        self._processes = Processes(level)
+        self.processes = Processes(level)
         if stall_after is not None:
             must_be_seconds(stall_after, "stall_after")
         self._engine = engine
@@ -130,7 +130,7 @@ class Runtime:
                 "over; put what starts it under `if __name__ == '__main__':`"
             )
         loop = asyncio.get_running_loop()
-        self._processes.belong_here()
+        self.processes.belong_here()
         stall = self._stall_after
         self._shared = Shared(
             engine=self._engine,
@@ -140,7 +140,7 @@ class Runtime:
             clock=self._clock,
             tally=self.tally,
             threads=DaemonThreads(),
-            processes=self._processes,
+            processes=self.processes,
             kept={},
             watchdog=None if stall is None else Watchdog(loop, stall_after=stall),
             before_tool=self._before_tool,
@@ -200,7 +200,7 @@ class Runtime:
             session.driver.abandon()
         if shared.watchdog:
             shared.watchdog.close()
-        await self._processes.close(self._grace)
+        await self.processes.close(self._grace)
         with suppress(StoreError, TimeoutError):
             async with asyncio.timeout(self._deadline):
                 await ask(self._store.close())
@@ -212,11 +212,6 @@ class Runtime:
         tb: TracebackType | None,
     ) -> None:
         await self.close()
-
-    @property
-    def level(self) -> Level | None:
-        """How strictly processes are held here, once the first was started."""
-        return self._processes.level
 
     def session(self, id: str) -> Session:
         """The session of that name; it begins with its first message."""
@@ -258,6 +253,10 @@ class Runtime:
     ) -> tuple[Overview, ...]:
         """Those whose name is `space` and then no slash, newest first, from a place on."""
         return await ask(self._store.recent(space, limit, before))
+
+    async def cells(self) -> tuple[StoredCell, ...]:
+        """The cells of all sessions that have not ended, as they are stored."""
+        return await ask(self._store.cells())
 
     async def delete(self, id: str) -> Receipt:
         """Stop a session and forget what was said in it and by its children.
@@ -332,7 +331,7 @@ class Runtime:
         for deleting in self._deleting.values():
             deleting.cancel()
         self._watching.cancel()
-        if left := await self._processes.close(self._grace):
+        if left := await self.processes.close(self._grace):
             log.warning("closed with processes left processes=%s", ", ".join(left))
         if shared.watchdog:
             shared.watchdog.close()

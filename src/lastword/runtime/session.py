@@ -38,10 +38,11 @@ from lastword.runtime.journal import ask
 from lastword.runtime.news import QueueNews, Span
 from lastword.runtime.owned import Kept
 from lastword.runtime.run import running
+from lastword.runtime.shelf import Shelf
 from lastword.runtime.stop import Answer
 from lastword.runtime.ticket import Ticket
 from lastword.runtime.view import View, view
-from lastword.stores.contract import Overview
+from lastword.stores.contract import Overview, StoredCell
 
 
 class Session:
@@ -110,6 +111,16 @@ class Session:
     def ending(self) -> tuple[Unconfirmed, ...]:
         """What was stopped and has not ended yet."""
         return tuple(self._driver.dying)
+
+    @property
+    def shelf(self) -> Shelf:
+        """Its cells that have not ended."""
+        return self._driver.cells
+
+    async def cells(self) -> tuple[StoredCell, ...]:
+        """All cells that its runs have begun, in order, as they are stored."""
+        await self._driver.journal.committed()
+        return await ask(self._driver.shared.store.cells(self.id))
 
     async def overview(self) -> Overview | None:
         """How a list shows it; None if nothing was ever said in it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lastword.core.events import Accepted, Event, StopAsked
-from lastword.core.model import Generation
+from lastword.core.model import Generation, Reason, RunId
 from lastword.core.orders import Cancel, End, Order, Pause
 from lastword.errors import LastwordError
 from lastword.runtime.stop import Settlement
@@ -23,6 +23,25 @@ class Step:
     early: bool = False  # it came before anybody knew what there is to stop
     promised: bool = False  # its receipt said that it will be made, however late
     error: LastwordError | None = None  # why an early one touched nothing
+
+    @property
+    def reason(self) -> Reason:
+        """Why what it ends does."""
+        return self.event.reason if isinstance(self.event, StopAsked) else Reason.SUPERSEDED
+
+    @property
+    def is_a_stop(self) -> bool:
+        """Whether a person stopped something."""
+        return isinstance(self.event, StopAsked) and self.event.reason is Reason.STOPPED
+
+    def freezes(self, run: RunId) -> bool:
+        """Whether the cells that a run began go no further: they outlive the process, but not a
+        stop or a takeover."""
+        if not isinstance(self.event, StopAsked):
+            return True
+        if self.event.reason in {Reason.SHUTDOWN, Reason.LOST}:
+            return False
+        return self.event.run in {None, run}
 
     @property
     def ends_something(self) -> bool:

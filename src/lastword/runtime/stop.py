@@ -15,7 +15,14 @@ from functools import partial
 from typing import Any, Protocol
 
 from lastword.core.model import Generation, Reason, RunId, SessionId
-from lastword.core.receipt import ChildReport, MessageReport, Receipt, Refusal, Unconfirmed
+from lastword.core.receipt import (
+    CellReport,
+    ChildReport,
+    MessageReport,
+    Receipt,
+    Refusal,
+    Unconfirmed,
+)
 from lastword.errors import StoreError
 from lastword.runtime.going import Going
 from lastword.runtime.journal import Journal
@@ -99,6 +106,7 @@ class Settlement:
         self._previous = previous  # what it has not seen off is named by this one too
         self._silent = silent  # what a run that ended by itself left behind; nobody asked
         self._children: list[ChildReport] = []
+        self.cells: tuple[CellReport, ...] = ()
         self._durable = False
         self._now = loop.time
 
@@ -215,6 +223,7 @@ class Settlement:
                 *(report for going in self.goings for report in going.process_reports),
                 *(kept.report for kept in self._session.kept),
             ),
+            cells=self.cells,
             level=self._session.shared.processes.level or "",
             messages=() if self._session.lost else tuple(self.messages),
             unconfirmed=left,

@@ -23,7 +23,7 @@ async def me(asked: Asked) -> Reply:
     """Who asks, and whom."""
     who, desk = asked.who, asked.desk
     version = metadata.version("lastword")
-    level = desk.runtime.level or ""
+    level = desk.runtime.processes.level or ""
     return reply(wire.Me(who.name, who.principal, sorted(who.rights), version, desk.agent, level))
 
 

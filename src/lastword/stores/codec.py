@@ -7,6 +7,7 @@ be understood whole is not read at all, because somebody newer meant something b
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable
@@ -30,6 +31,7 @@ from lastword.core.entries import Entry
 from lastword.core.queue import Standing
 from lastword.core.receipt import Receipt
 from lastword.errors import StoreError
+from lastword.stores.contract import StoredCell
 
 _Read: TypeAlias = Callable[[Any], Any]
 _KINDS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in get_args(Entry)}
@@ -82,7 +84,24 @@ def decode_standing(body: str) -> Standing:
         ) from error
 
 
-def _plain(value: object) -> dict[str, object]:
+def encode_cell(cell: StoredCell) -> str:
+    """A cell, as JSON."""
+    return _storable(_JSON.encode(_plain(cell)))
+
+
+def decode_cell(body: str) -> StoredCell:
+    """What `encode_cell` took apart."""
+    try:
+        return _make(StoredCell, json.loads(body))
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise StoreError(
+            f"a cell cannot be read ({error}); a newer lastword wrote it, or it is damaged"
+        ) from error
+
+
+def _plain(value: object) -> dict[str, object] | str:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
     kept = ((name, getattr(value, name), default) for name, default in _defaults(type(value)))
     return {name: held for name, held, default in kept if held != default}
 
@@ -117,7 +136,7 @@ def _readers(kind: type[Any]) -> dict[str, _Read]:
     return {field.name: _reader(hints[field.name]) for field in fields(kind)}
 
 
-def _reader(hint: Any) -> _Read:  # noqa: ANN401 - any annotation
+def _reader(hint: Any) -> _Read:  # noqa: ANN401, C901, PLR0911 - any annotation
     """What makes a value of that type of what JSON gives back."""
     origin, args = get_origin(hint), get_args(hint)
     if isinstance(hint, NewType):
@@ -130,6 +149,11 @@ def _reader(hint: Any) -> _Read:  # noqa: ANN401 - any annotation
     if origin is tuple and args[1:] == (...,):
         item = _reader(args[0])
         return lambda plain: tuple(map(item, plain))
+    if origin is tuple:
+        items = tuple(map(_reader, args))
+        return lambda plain: tuple(read(one) for read, one in zip(items, plain, strict=True))
+    if hint is bytes:
+        return base64.b64decode
     if origin in (Union, UnionType) and len(args) == 2 and NoneType in args:
         some = _reader(args[args.index(NoneType) - 1])
         return lambda plain: None if plain is None else some(plain)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from lastword.core.cell import CellId, CellRecord, Values
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.core.queue import AT_REST, Standing
 from lastword.core.transcript import Entry, Said
@@ -20,6 +21,21 @@ from lastword.core.value import value
 
 Place: TypeAlias = tuple[float, SessionId]
 _TITLE = 80  # characters
+
+
+@value
+class StoredCell:
+    """A cell, as far as it outlives the process: what it runs, and where it stands."""
+
+    session: SessionId
+    record: CellRecord
+    source: str
+    tools: str = ""  # JSON: what it may call, as whoever made it described it
+    run: str = ""  # that began it
+
+    @property
+    def id(self) -> CellId:
+        return self.record.cell
 
 
 @value
@@ -33,6 +49,8 @@ class Write:
     standing: Standing = AT_REST  # it replaces the one before
     parent: SessionId | None = None  # of a child run's session: the session that goes on above it
     at: float = 0.0  # when, in seconds since 1970
+    cells: tuple[StoredCell, ...] = ()  # each replaces what was stored of it
+    values: Values = ()  # what cells remembered; each replaces the one of its name
 
 
 @value
@@ -43,6 +61,7 @@ class StoredSession:
     serial: int
     unfinished: bool = False  # a message of it has no outcome
     standing: Standing = AT_REST
+    cells: tuple[StoredCell, ...] = ()  # those that have not ended
 
 
 @value
@@ -114,6 +133,15 @@ class Store(Protocol):
 
     async def sessions(self) -> tuple[SessionId, ...]:
         """The sessions that have a log."""
+        ...
+
+    async def cells(self, session: SessionId | None = None) -> tuple[StoredCell, ...]:
+        """The cells of a session, in the order they were made; without one, those of every session
+        that have not ended."""
+        ...
+
+    async def values(self, session: SessionId) -> Values:
+        """What cells of a session have remembered."""
         ...
 
     async def overview(self, session: SessionId) -> Overview | None:

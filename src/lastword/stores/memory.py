@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from lastword.core.cell import CellId, Values
 from lastword.core.model import Generation, MessageId, Outcome, SessionId
 from lastword.core.queue import AT_REST, Standing
 from lastword.core.transcript import Began, Entry, Finished, Said
 from lastword.errors import StaleWrite
-from lastword.stores.contract import Overview, Place, StoredMessage, StoredSession, Write, title_of
+from lastword.stores.contract import (
+    Overview,
+    Place,
+    StoredCell,
+    StoredMessage,
+    StoredSession,
+    Write,
+    title_of,
+)
 
 
 @dataclass(slots=True)
@@ -23,6 +32,8 @@ class _Row:
     said: dict[MessageId, Said] = field(default_factory=dict[MessageId, Said])
     began: set[MessageId] = field(default_factory=set[MessageId])
     outcomes: dict[MessageId, Outcome] = field(default_factory=dict[MessageId, Outcome])
+    cells: dict[CellId, StoredCell] = field(default_factory=dict[CellId, StoredCell])
+    values: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def unfinished(self) -> bool:
@@ -45,7 +56,8 @@ class MemoryStore:
         row = self._rows.get(session)
         if row is None:
             return None
-        return StoredSession(row.generation, row.serial, row.unfinished, row.standing)
+        going = tuple(cell for cell in row.cells.values() if cell.record.ending is None)
+        return StoredSession(row.generation, row.serial, row.unfinished, row.standing, going)
 
     async def commit(self, write: Write) -> None:
         row = self._rows.setdefault(write.session, _Row(Generation(0), 0))
@@ -58,6 +70,8 @@ class MemoryStore:
         row.at = max(row.at, write.at)
         row.title = row.title or title_of(write.entries)
         row.entries += write.entries
+        row.cells |= {cell.id: cell for cell in write.cells}
+        row.values |= dict(write.values)
         for entry in write.entries:
             if isinstance(entry, Said):
                 row.said[entry.message.id] = entry
@@ -86,6 +100,16 @@ class MemoryStore:
 
     async def sessions(self) -> tuple[SessionId, ...]:
         return tuple(session for session, row in self._rows.items() if row.entries)
+
+    async def cells(self, session: SessionId | None = None) -> tuple[StoredCell, ...]:
+        if session is not None:
+            return tuple(self._rows[session].cells.values()) if session in self._rows else ()
+        every = (cell for row in self._rows.values() for cell in row.cells.values())
+        return tuple(cell for cell in every if cell.record.ending is None)
+
+    async def values(self, session: SessionId) -> Values:
+        row = self._rows.get(session)
+        return tuple(row.values.items()) if row else ()
 
     async def overview(self, session: SessionId) -> Overview | None:
         row = self._rows.get(session)

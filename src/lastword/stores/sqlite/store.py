@@ -12,11 +12,19 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import TypeVar
 
+from lastword.core.cell import Values
 from lastword.core.entries import Entry
 from lastword.core.model import MessageId, SessionId
 from lastword.errors import StoreError
-from lastword.stores.contract import Overview, Place, StoredMessage, StoredSession, Write
-from lastword.stores.sqlite import tables
+from lastword.stores.contract import (
+    Overview,
+    Place,
+    StoredCell,
+    StoredMessage,
+    StoredSession,
+    Write,
+)
+from lastword.stores.sqlite import cells, tables
 from lastword.stores.sqlite.file import PATIENCE, DatabaseFile, transaction
 from lastword.stores.sqlite.health import wrong
 from lastword.stores.sqlite.line import Job, Line
@@ -151,6 +159,12 @@ class SqliteStore:
 
     async def sessions(self) -> tuple[SessionId, ...]:
         return await self._read(tables.sessions)
+
+    async def cells(self, session: SessionId | None = None) -> tuple[StoredCell, ...]:
+        return await self._read(lambda db: cells.cells(db, session))
+
+    async def values(self, session: SessionId) -> Values:
+        return await self._read(lambda db: cells.values(db, session))
 
     async def overview(self, session: SessionId) -> Overview | None:
         return await self._read(lambda db: tables.overview(db, session))

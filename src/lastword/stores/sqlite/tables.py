@@ -14,15 +14,17 @@ from lastword.core.entries import Began, Entry, Finished, Said
 from lastword.core.model import Generation, MessageId, Outcome, SessionId
 from lastword.core.value import value
 from lastword.errors import OwnedElsewhere, StaleWrite, StoreError
-from lastword.stores.codec import decode, decode_standing, encode, encode_standing
+from lastword.stores.codec import decode, decode_standing, encode, encode_cell, encode_standing
 from lastword.stores.contract import (
     Overview,
     Place,
+    StoredCell,
     StoredMessage,
     StoredSession,
     Write,
     title_of,
 )
+from lastword.stores.sqlite import cells
 from lastword.stores.sqlite.owners import Owner
 
 
@@ -34,12 +36,14 @@ class Encoded:
     standing: str
     rows: tuple[tuple[str, str], ...]
     title: str
+    cells: tuple[tuple[StoredCell, str], ...]
 
     @classmethod
     def of(cls, write: Write) -> Encoded:
         rows = tuple(map(encode, write.entries))
         title = title_of(write.entries).encode(errors="replace").decode()
-        return cls(write, encode_standing(write.standing), rows, title)
+        cells = tuple((cell, encode_cell(cell)) for cell in write.cells)
+        return cls(write, encode_standing(write.standing), rows, title, cells)
 
 
 @value
@@ -84,7 +88,10 @@ class Tables:
             (row.key,),
         ).fetchone()
         standing = decode_standing(row.standing)
-        return StoredSession(Generation(row.generation), row.serial, bool(unfinished), standing)
+        going = cells.going(db, row.key)
+        return StoredSession(
+            Generation(row.generation), row.serial, bool(unfinished), standing, going
+        )
 
     def commit(self, db: sqlite3.Connection, encoded: Encoded) -> None:
         write = encoded.write
@@ -121,6 +128,8 @@ class Tables:
             ],
         )
         _keep_messages(db, row, write.entries)
+        if encoded.cells or write.values:
+            cells.keep(db, row.key, encoded.cells, write.values)
         self._taken.add(write.session)
 
     def delete(self, db: sqlite3.Connection, session: SessionId) -> None:
@@ -272,3 +281,4 @@ def _keep_messages(db: sqlite3.Connection, row: _Row, entries: tuple[Entry, ...]
 def _empty(db: sqlite3.Connection, key: int) -> None:
     db.execute("DELETE FROM entries WHERE session = ?", (key,))
     db.execute("DELETE FROM messages WHERE session = ?", (key,))
+    cells.forget(db, key)

@@ -1,0 +1,109 @@
+"""The cells of a session that have not ended. They are the session's, not a run's: a run's end
+leaves them standing, and a stop or a takeover freezes them in the instant of the fence.
+
+What a cell is, and how it runs, is for the floor above; here it is only known how it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from lastword.core.cell import CellId
+from lastword.core.cell_events import Frozen
+from lastword.core.cell_orders import Store
+from lastword.core.frontier import CellMachine
+from lastword.core.model import RunId
+from lastword.core.receipt import CellReport
+from lastword.runtime.journal import Journal
+from lastword.stores.contract import StoredCell
+
+
+class OnShelf(Protocol):
+    """A cell that has not ended."""
+
+    @property
+    def stored(self) -> StoredCell:
+        """All that is to outlive the process, as it is now."""
+        ...
+
+    def freeze(self) -> StoredCell | None:
+        """Let it do nothing more; what is to be stored of it. In the step of the fence, so nothing
+        is waited for. None if it had ended."""
+        ...
+
+
+class Shelf:
+    """One session's."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._cells: dict[CellId, OnShelf] = {}
+
+    def found(self, cells: Iterable[StoredCell]) -> None:
+        """An earlier process left these. Those that were not at a frontier are lost."""
+        for stored in cells:
+            machine, orders = CellMachine.restore(stored.record)
+            for order in orders:
+                if isinstance(order, Store):
+                    self._journal.keep(replace(stored, record=order.record))
+            if machine.ending is None:
+                self._cells[stored.id] = Asleep(stored, machine)
+        if self._journal.behind:
+            self._journal.commit()
+
+    def __getitem__(self, id: CellId) -> OnShelf:
+        return self._cells[id]
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._cells
+
+    @property
+    def cells(self) -> tuple[OnShelf, ...]:
+        """Those that have not ended."""
+        return tuple(self._cells.values())
+
+    def put(self, cell: OnShelf) -> None:
+        """It is to be found here, in place of what was."""
+        self._cells[cell.stored.id] = cell
+
+    def leave(self, id: CellId) -> None:
+        """It has ended."""
+        self._cells.pop(id, None)
+
+    def keep(self, cell: StoredCell, values: tuple[tuple[str, str], ...] = ()) -> None:
+        """Have it stored with the next commit."""
+        self._journal.keep(cell, values)
+
+    async def committed(self) -> None:
+        """Return when all that was to be stored is. Raises StoreError."""
+        await self._journal.committed()
+
+    def freeze(self, of: Callable[[RunId], bool]) -> tuple[CellReport, ...]:
+        """Those that such runs began do nothing more; it is stored with whatever is next."""
+        reports: list[CellReport] = []
+        for id_, cell in tuple(self._cells.items()):
+            before = cell.stored
+            if of(RunId(before.run)) and (frozen := cell.freeze()):
+                self._journal.keep(frozen)
+                frontier = before.record.frontier
+                waits = tuple(call.name for call in frontier.pending) if frontier else ()
+                reports.append(CellReport(id_, frontier.generation if frontier else 0, waits))
+                del self._cells[id_]
+        return tuple(reports)
+
+
+class Asleep:
+    """A cell that an earlier process left at a frontier, and nobody has taken up yet."""
+
+    def __init__(self, stored: StoredCell, machine: CellMachine) -> None:
+        self.stored = stored
+        self._machine = machine
+
+    def freeze(self) -> StoredCell | None:
+        """It was standing still, and does so for good."""
+        for order in self._machine.apply(Frozen()):
+            if isinstance(order, Store):
+                return replace(self.stored, record=order.record)
+        return None

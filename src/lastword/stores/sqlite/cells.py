@@ -1,0 +1,61 @@
+"""Cells in the tables: each function here is part of one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+from lastword.core.cell import Values
+from lastword.core.model import SessionId
+from lastword.stores.codec import decode_cell
+from lastword.stores.contract import StoredCell
+
+_OF = "SELECT body FROM cells WHERE session = (SELECT key FROM sessions WHERE id = ?)"
+
+
+def keep(
+    db: sqlite3.Connection, key: int, cells: Iterable[tuple[StoredCell, str]], values: Values
+) -> None:
+    """Each replaces what was stored of it."""
+    db.executemany(
+        "INSERT INTO cells (session, id, number, going, body) VALUES (?1, ?2,"
+        " (SELECT count(*) FROM cells WHERE session = ?1), ?3, ?4)"
+        " ON CONFLICT (session, id) DO UPDATE SET going = excluded.going, body = excluded.body",
+        [(key, cell.id, cell.record.ending is None, body) for cell, body in cells],
+    )
+    db.executemany(
+        "INSERT INTO remembered (session, name, value) VALUES (?, ?, ?)"
+        " ON CONFLICT (session, name) DO UPDATE SET value = excluded.value",
+        [(key, name, value) for name, value in values],
+    )
+
+
+def cells(db: sqlite3.Connection, session: SessionId | None) -> tuple[StoredCell, ...]:
+    """Those of a session, or those of every one that have not ended."""
+    if session is None:
+        found = db.execute("SELECT body FROM cells WHERE going ORDER BY session, number")
+    else:
+        found = db.execute(f"{_OF} ORDER BY number", (session,))
+    return tuple(decode_cell(body) for (body,) in found)
+
+
+def going(db: sqlite3.Connection, key: int) -> tuple[StoredCell, ...]:
+    """Those of a session that have not ended."""
+    found = db.execute("SELECT body FROM cells WHERE session = ? AND going ORDER BY number", (key,))
+    return tuple(decode_cell(body) for (body,) in found)
+
+
+def values(db: sqlite3.Connection, session: SessionId) -> Values:
+    """What they have remembered."""
+    found = db.execute(
+        "SELECT name, value FROM remembered"
+        " WHERE session = (SELECT key FROM sessions WHERE id = ?) ORDER BY name",
+        (session,),
+    )
+    return tuple((name, value) for name, value in found)
+
+
+def forget(db: sqlite3.Connection, key: int) -> None:
+    """All of them."""
+    db.execute("DELETE FROM cells WHERE session = ?", (key,))
+    db.execute("DELETE FROM remembered WHERE session = ?", (key,))
