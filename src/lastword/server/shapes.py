@@ -86,6 +86,7 @@ class Shapes:
                 for c in receipt.children
             ],
             processes=[wire.ProcessFate(p.pid, p.command, p.fate) for p in receipt.processes],
+            cells=[wire.CellFrozen(c.cell, c.frontier, list(c.waits)) for c in receipt.cells],
             level=receipt.level,
             messages=[wire.MessageFate(self.message(m.message), m.fate) for m in receipt.messages],
             unconfirmed=[

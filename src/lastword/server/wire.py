@@ -179,6 +179,14 @@ class UnconfirmedOut(Struct):
     name: str
 
 
+class CellFrozen(Struct):
+    """A cell that will not go on, and what it waited on."""
+
+    cell: str
+    frontier: int
+    waits: list[str]
+
+
 class ReceiptOut(Struct):
     """What a stop or a takeover ended, dropped, skipped, kept and could not confirm."""
 
@@ -197,6 +205,7 @@ class ReceiptOut(Struct):
     calls: list[ToolOut]
     children: list[ChildOut]
     processes: list[ProcessFate]
+    cells: list[CellFrozen]
     level: str
     messages: list[MessageFate]
     unconfirmed: list[UnconfirmedOut]
