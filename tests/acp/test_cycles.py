@@ -1,4 +1,4 @@
-"""I5. A hundred stops and a hundred takeovers later there is as much of everything as before."""
+"""I5. Sixty stops and sixty takeovers later there is as much of everything as before."""
 
 import asyncio
 import gc
@@ -15,8 +15,8 @@ from tests.acp.client import Client, editor
 from tests.acp.inside import inside
 from tests.promise.workshop import until
 
-CYCLES = 100
-WARM_UP = 50
+CYCLES = 60
+WARM_UP = 20
 A_LITTLE = 6 << 20  # bytes: what was said is kept, and an allocator keeps something for itself
 WAITED_FOR = (Asked, Prompt, Ticket)
 
@@ -77,7 +77,7 @@ def memory(pid: int) -> int:
 
 
 @pytest.mark.scenario("I5", part="processes")
-async def test_a_hundred_stops_and_a_hundred_takeovers_leave_nothing_in_the_process(
+async def test_sixty_stops_and_sixty_takeovers_leave_nothing_in_the_process(
     tmp_path: Path,
 ) -> None:
     async with editor(tmp_path, "--yes") as client:
@@ -94,7 +94,7 @@ async def test_a_hundred_stops_and_a_hundred_takeovers_leave_nothing_in_the_proc
 
 
 @pytest.mark.scenario("I5", part="library")
-async def test_a_hundred_stops_and_a_hundred_takeovers_leave_no_task_and_nobody_waiting(
+async def test_sixty_stops_and_sixty_takeovers_leave_no_task_and_nobody_waiting(
     tmp_path: Path,
 ) -> None:
     async with inside(tmp_path, pace=0.001) as client:

@@ -140,14 +140,21 @@ def test_three_stops_at_once_have_one_effect_and_three_true_answers(schedules: i
             ticket = await session.send("go")
             await ticket.started()
             before = session.generation
-            answers = [asyncio.create_task(stop(session)) for _ in range(3)]
+
+            async def stop() -> tuple[bool, Receipt]:
+                """The receipt, and whether another stop had been answered before this was made."""
+                answered = any(e.kind == "stopped" for e in session.feed.since(0))
+                return answered, await session.stop()
+
+            answers = [asyncio.create_task(stop()) for _ in range(3)]
             receipts = [await one for one in answers]
             await a_while()
 
             assert session.generation == before + 1
             assert [e.kind for e in events].count("ended") == 1
-            assert [receipt.runs for receipt in receipts] == [(ticket.run,)] * 3
-            assert all(receipt.quiet for receipt in receipts)
+            for answered, receipt in receipts:  # who comes after that is told that all is idle
+                assert receipt.runs == (ticket.run,) or (answered and not receipt)
+            assert all(receipt.quiet for _, receipt in receipts)
 
     explore(story, schedules)
 
@@ -289,7 +296,11 @@ def test_a_ticket_may_be_closed_twice_or_never(schedules: int) -> None:
             gc.collect()
             assert [ref() for ref in left] == [None, None]
 
-    explore(story, schedules)
+    gc.freeze()  # what other tests left need not be looked through each time
+    try:
+        explore(story, schedules)
+    finally:
+        gc.unfreeze()
 
 
 def test_a_sender_who_gives_up_while_sending_loses_nothing_and_poisons_nothing() -> None:
