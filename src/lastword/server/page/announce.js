@@ -8,7 +8,12 @@ const LONGEST = 900;
 /** @returns {{polite: string[], urgent: string[]}} what to say of the way from one state to the next */
 export function news(before, now) {
   if (before.session !== now.session || !before.known) return { polite: [], urgent: [] };
-  const urgent = now.questions.filter((one) => !before.questions.some((other) => other.id === one.id)).map((one) => `${plain(one.tool)} asks for your permission: ${short(one.subject || one.text, 200)}. Alt Q goes there.`);
+  const urgent = now.questions
+    .filter((one) => !before.questions.some((other) => other.id === one.id))
+    .map(
+      (one) =>
+        `${plain(one.tool)} asks for your permission: ${short(one.subject || one.text, 200)}. Alt Q goes there.`,
+    );
   const polite = [];
   if (now.stopping && !before.stopping) urgent.push("Stopping.");
   if (before.items !== now.items) {
@@ -20,9 +25,15 @@ export function news(before, now) {
 
 function toldOf(item, before) {
   if (item === before) return [];
-  if (item.kind === "receipt") return [[head(item.receipt, item.settled), ...lines(item.receipt).map((one) => one.text)].join(". ")];
+  if (item.kind === "receipt")
+    return [
+      [head(item.receipt, item.settled), ...lines(item.receipt).map((one) => one.text)].join(". "),
+    ];
   if (item.kind !== "turn" || !before || before.outcome || !item.outcome) return [];
-  const text = item.parts.filter((part) => part.kind === "text").map((part) => part.text).join("\n");
+  const text = item.parts
+    .filter((part) => part.kind === "text")
+    .map((part) => part.text)
+    .join("\n");
   if (item.outcome === "completed") return [`Answer: ${short(text, LONGEST)}`];
   return item.outcome === "failed" ? [`The answer failed. ${plain(item.error)}`] : [];
 }

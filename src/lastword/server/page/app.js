@@ -14,16 +14,18 @@ import { listenForKeys } from "./keys.js";
 import { Notices } from "./notices.js";
 import { blank, reduce } from "./state.js";
 import { Shelf } from "./shelf.js";
-import { applyTheme, nextTheme, theme } from "./theme.js";
+import { nextTheme, theme } from "./theme.js";
 import { phase, stoppable } from "./view.js";
 import { call, sessionPath, Stream } from "./wire.js";
 
-applyTheme();
-
 const find = (selector) => document.querySelector(selector);
 const parts = {
-  sessions: find("lw-sessions"), head: find("lw-head"), conversation: find("lw-conversation"),
-  timeline: find("lw-timeline"), queue: find("lw-queue"), composer: find("lw-composer"),
+  sessions: find("lw-sessions"),
+  head: find("lw-head"),
+  conversation: find("lw-conversation"),
+  timeline: find("lw-timeline"),
+  queue: find("lw-queue"),
+  composer: find("lw-composer"),
 };
 const announcer = new Announcer(find("#polite"), find("#urgent"));
 const notices = new Notices(find("#notice"), find("#banner"));
@@ -37,6 +39,9 @@ class App {
   #drawn = false;
   #told = this.state;
   #farewell = ""; // what there is to say of the session that was shown before
+
+  /** @param {"send" | "stop"} what */
+  may = (what) => this.me?.rights?.includes(what) ?? true;
 
   dispatch(action) {
     const next = reduce(this.state, action);
@@ -69,13 +74,19 @@ class App {
     parts.conversation.show(state, me);
     parts.timeline.show(state, this.skew);
     parts.queue.show(state);
-    parts.composer.show({ session: state.session, busy: stoppable(state), stopping: phase(state) === "stopping" && !!state.stopping });
+    parts.composer.show({
+      session: state.session,
+      busy: stoppable(state),
+      stopping: phase(state) === "stopping" && !!state.stopping,
+      may: this.may,
+    });
     parts.sessions.show({ ...shelf.rows(state), me, now });
     notices.link(link, state);
-    const mark = { stopping: "■ ", asking: "? ", idle: "", quiet: "", waiting: "" }[phase(state)] ?? "● ";
+    const mark =
+      { stopping: "■ ", asking: "? ", idle: "", quiet: "", waiting: "" }[phase(state)] ?? "● ";
     document.title = `${mark}${state.title || "lastword"}${state.title ? " · lastword" : ""}`;
+    document.body.dataset.session = state.known ? state.session : "";
     document.body.dataset.phase = phase(state);
-    document.body.dataset.link = link;
   }
 
   /** Show a session: what it was before is replaced only once it has come. */
@@ -116,7 +127,12 @@ class App {
     const skew = event.at - Date.now() / 1000;
     if (event.kind === "text" && Math.abs(skew - this.skew) > 2) this.skew = skew;
     this.dispatch({ type: "event", event });
-    if (["accepted", "started", "ended", "stopped", "settled", "question", "snapshot"].includes(event.kind)) shelf.soon();
+    if (
+      ["accepted", "started", "ended", "stopped", "settled", "question", "snapshot"].includes(
+        event.kind,
+      )
+    )
+      shelf.soon();
     if (event.kind === "process" && !this.me?.level && !this.state.level) this.meet(); // now it is known how they are held
     if (event.kind === "closed" && event.data?.why === "deleted") this.#deleted();
   }
@@ -160,7 +176,10 @@ class App {
     const { session, entries } = this.state;
     try {
       const before = entries[0]?.number ?? 0;
-      const { entries: older, more } = await call("GET", sessionPath(session, `/log?before=${before}&limit=200`));
+      const { entries: older, more } = await call(
+        "GET",
+        sessionPath(session, `/log?before=${before}&limit=200`),
+      );
       if (session === this.state.session) this.dispatch({ type: "older", entries: older, more });
     } catch (problem) {
       notices.problem(problem);
@@ -172,20 +191,39 @@ const app = new App();
 const shelf = new Shelf(app, notices);
 const desk = new Desk(app, notices, parts);
 
-parts.sessions.begin({ create: () => shelf.create(), remove: (session) => shelf.remove(session), more: () => shelf.more() });
-parts.head.begin({ menu: () => drawer(), keys: showKeys, theme: () => (nextTheme(), app.drawSoon()), end: (pid) => desk.endProcess(pid) });
-parts.conversation.begin({ older: () => app.loadOlder(), answer: (question, choice) => desk.answer(question, choice), putBack: (text) => parts.composer.insert(text), suggest: (text) => desk.send(text, "takeover", crypto.randomUUID()) });
+parts.sessions.begin({
+  create: () => shelf.create(),
+  remove: (session) => shelf.remove(session),
+  more: () => shelf.more(),
+});
+parts.head.begin({
+  menu: () => drawer(),
+  keys: showKeys,
+  theme: () => (nextTheme(), app.drawSoon()),
+  end: (pid) => desk.endProcess(pid),
+});
+parts.conversation.begin({
+  older: () => app.loadOlder(),
+  answer: (question, choice) => desk.answer(question, choice),
+  putBack: (text) => parts.composer.insert(text),
+  suggest: (text) => desk.send(text, "takeover", crypto.randomUUID()),
+});
 parts.timeline.begin();
 parts.queue.begin(desk.queue);
 parts.composer.begin({ send: (...about) => desk.send(...about), stop: () => desk.stop() });
-listenForKeys({ stop: () => desk.stop(), parts, create: () => shelf.create(), closeDrawer: () => drawer(false) });
+listenForKeys({
+  stop: () => desk.stop(),
+  parts,
+  create: () => shelf.create(),
+  closeDrawer: () => drawer(false),
+});
 
 /** On a narrow screen the sessions come in from the side. */
 function drawer(open = !document.body.classList.contains("drawer")) {
   const was = document.body.classList.contains("drawer");
   document.body.classList.toggle("drawer", open);
   find("#scrim").hidden = !open;
-  if (open) parts.sessions.querySelector("a, button")?.focus();
+  if (open) parts.sessions.focus();
   return was;
 }
 

@@ -4,14 +4,25 @@
 import { h, say, set } from "./dom.js";
 import { argumentsLine, lasted, plain } from "./words.js";
 
-const LOOKS = { completed: "done", "not started": "never", "may have executed": "maybe", intended: "going", begun: "going" };
+const LOOKS = {
+  completed: "done",
+  "not started": "never",
+  "may have executed": "maybe",
+  intended: "going",
+  begun: "going",
+};
 const MOST_SHOWN = 40000; // characters of a result; more is told, not drawn
 
 export class Call {
   #name = h("b");
   #about = h("code");
   #tag = h("span", { class: "tag" });
-  #summary = h("summary", {}, h("span", { class: "what" }, this.#name, " ", this.#about), this.#tag);
+  #summary = h(
+    "summary",
+    {},
+    h("span", { class: "what" }, this.#name, " ", this.#about),
+    this.#tag,
+  );
   #body = h("div", { class: "inside" });
   #details = h("details", { on: { toggle: () => this.#fill() } }, this.#summary, this.#body);
   #output = new Output();
@@ -26,7 +37,14 @@ export class Call {
     this.#part = part;
     this.#shown = `${cut} ${waits}`;
     const going = LOOKS[part.status] === "going";
-    const look = going && cut ? (part.status === "begun" ? "maybe" : "never") : going && waits ? "waits" : LOOKS[part.status];
+    const look =
+      going && cut
+        ? part.status === "begun"
+          ? "maybe"
+          : "never"
+        : going && waits
+          ? "waits"
+          : LOOKS[part.status];
     set(this.element, { class: `call ${part.error ? "failed" : look}`, "data-call": part.call });
     say(this.#name, part.nature === "post" ? "send" : plain(part.name) || "a call from before");
     say(this.#about, argumentsLine(part.arguments));
@@ -38,13 +56,19 @@ export class Call {
   #fill() {
     if (!this.#details.open) return;
     const { arguments: given, content } = this.#part;
-    const result = content.length > MOST_SHOWN ? `${content.slice(0, MOST_SHOWN)}\n… ${content.length - MOST_SHOWN} more characters` : content;
+    const result =
+      content.length > MOST_SHOWN
+        ? `${content.slice(0, MOST_SHOWN)}\n… ${content.length - MOST_SHOWN} more characters`
+        : content;
     const key = `${given.length} ${result.length}`;
     if (this.#body.dataset.key === key) return;
     this.#body.dataset.key = key;
     this.#body.replaceChildren(
       ...block("Called with", argumentRows(given)),
-      ...block(this.#part.error ? "Error" : "Result", result ? [h("pre", { tabindex: "0" }, plain(result))] : [h("p", {}, "Nothing came back.")]),
+      ...block(
+        this.#part.error ? "Error" : "Result",
+        result ? [h("pre", { tabindex: "0" }, plain(result))] : [h("p", {}, "Nothing came back.")],
+      ),
     );
   }
 }
@@ -61,7 +85,8 @@ function argumentRows(text) {
   } catch {
     return text ? [h("pre", { tabindex: "0" }, plain(text))] : [];
   }
-  if (found === null || typeof found !== "object") return [h("pre", { tabindex: "0" }, plain(text))];
+  if (found === null || typeof found !== "object")
+    return [h("pre", { tabindex: "0" }, plain(text))];
   const rows = Object.entries(found).flatMap(([name, value]) => [
     h("dt", {}, plain(name)),
     h("dd", {}, h("pre", {}, plain(typeof value === "string" ? value : JSON.stringify(value)))),
@@ -71,12 +96,21 @@ function argumentRows(text) {
 
 function tagOf(part, cut) {
   // the log does not tell how long a call waited to be allowed, so there it is the whole time
-  const took = !part.until || !part.at ? "" : part.began ? lasted(part.until - part.began) : `${lasted(part.until - part.at)} in all`;
+  const took =
+    !part.until || !part.at
+      ? ""
+      : part.began
+        ? lasted(part.until - part.began)
+        : `${lasted(part.until - part.at)} in all`;
   switch (part.status) {
     case "completed":
-      return [part.error ? "completed with an error" : "completed", size(part.content), took].filter(Boolean).join(" · ");
+      return [part.error ? "completed with an error" : "completed", size(part.content), took]
+        .filter(Boolean)
+        .join(" · ");
     case "may have executed":
-      return ["may have executed", part.until && took && `stopped after ${took}`].filter(Boolean).join(" · ");
+      return ["may have executed", part.began && took && `cut off after ${took}`]
+        .filter(Boolean)
+        .join(" · ");
     case "not started":
       return "not started";
     default:
@@ -101,7 +135,8 @@ export class Output {
     set(this.element, { "data-live": live });
     if (text === this.#text) return;
     const follows = this.#pre.scrollHeight - this.#pre.scrollTop - this.#pre.clientHeight < 24;
-    if (this.#text && text.startsWith(this.#text)) this.#pre.append(plain(text.slice(this.#text.length)));
+    if (this.#text && text.startsWith(this.#text))
+      this.#pre.append(plain(text.slice(this.#text.length)));
     else this.#pre.replaceChildren(plain(text));
     this.#text = text;
     if (follows) this.#pre.scrollTop = this.#pre.scrollHeight;

@@ -3,11 +3,25 @@
 
 import { button, h, say, set } from "./dom.js";
 import { icon, square } from "./icons.js";
+import { remember, remembered } from "./memory.js";
 import { MODES, modeOf } from "./modes.js";
 
 export class Composer extends HTMLElement {
-  #box = h("textarea", { rows: "1", "aria-label": "Message", autocomplete: "off", spellcheck: "true", enterkeyhint: "send" });
-  #mode = h("select", { "aria-label": "What a new message does", title: "What a new message does to an answer that is going" }, ...MODES.map(({ mode, name }) => h("option", { value: mode }, name)));
+  #box = h("textarea", {
+    rows: "1",
+    "aria-label": "Message",
+    autocomplete: "off",
+    spellcheck: "true",
+    enterkeyhint: "send",
+  });
+  #mode = h(
+    "select",
+    {
+      "aria-label": "What a new message does",
+      title: "What a new message does to an answer that is going",
+    },
+    ...MODES.map(({ mode, name }) => h("option", { value: mode }, name)),
+  );
   #send = button("Send", () => this.#submit(), { class: "send go" }, icon("send"));
   #stop = button("Stop", () => this.#doing.stop(), { class: "stop" });
   #hint = h("p", { class: "hint" });
@@ -21,7 +35,15 @@ export class Composer extends HTMLElement {
     this.#doing = doing;
     this.#stop.prepend(square());
     this.#mode.value = modeOf(remembered("mode")).mode;
-    this.append(h("div", { class: "box" }, this.#box, h("div", { class: "levers" }, this.#mode, this.#send, this.#stop)), this.#hint);
+    this.append(
+      h(
+        "div",
+        { class: "box" },
+        this.#box,
+        h("div", { class: "levers" }, this.#mode, this.#send, this.#stop),
+      ),
+      this.#hint,
+    );
     this.#box.addEventListener("input", () => this.#typed());
     this.#box.addEventListener("keydown", (event) => this.#key(event));
     this.#mode.addEventListener("change", () => {
@@ -31,20 +53,20 @@ export class Composer extends HTMLElement {
     this.#dress();
   }
 
-  show({ session, busy, stopping }) {
+  show({ session, busy, stopping, may }) {
     if (session !== this.#session) this.#turnTo(session);
     this.#busy = busy;
-    set(this.#stop, { hidden: !(busy || stopping), "aria-disabled": stopping ? "true" : null });
+    this.#box.disabled = this.#send.disabled = !may("send");
+    set(this.#stop, {
+      hidden: !(busy || stopping) || !may("stop"),
+      "aria-disabled": stopping ? "true" : null,
+    });
     say(this.#stop.lastChild, stopping ? "Stopping…" : "Stop");
     this.#dress();
   }
 
   focus() {
     this.#box.focus();
-  }
-
-  get focused() {
-    return document.activeElement === this.#box;
   }
 
   /** Words that the person had said already come back into the box, before what is there. */
@@ -62,10 +84,11 @@ export class Composer extends HTMLElement {
   }
 
   #turnTo(session) {
+    const early = this.#session ? "" : this.#box.value; // typed before the page knew where it was
     this.#session = session;
     this.#kept = null;
-    this.#box.value = remembered(`draft ${session}`) ?? "";
-    this.#grow();
+    this.#box.value = early || (remembered(`draft ${session}`) ?? "");
+    this.#typed();
   }
 
   #typed() {
@@ -87,12 +110,15 @@ export class Composer extends HTMLElement {
 
   async #submit(mode = this.#mode.value) {
     const text = this.#box.value;
-    if (!text.trim()) {
+    if (!text.trim() || !this.#session) {
       this.#box.focus();
       return;
     }
     const session = this.#session;
-    const id = this.#kept?.text === text ? this.#kept.id : crypto.randomUUID?.() ?? `m-${Date.now()}-${Math.random().toString(36).slice(2)}`;
+    const id =
+      this.#kept?.text === text
+        ? this.#kept.id
+        : (crypto.randomUUID?.() ?? `m-${Date.now()}-${Math.random().toString(36).slice(2)}`);
     this.#empty();
     this.#box.focus();
     const sent = await this.#doing.send(text, mode, id);
@@ -114,37 +140,20 @@ export class Composer extends HTMLElement {
   }
 
   #dress() {
-    const { place, hint, name } = modeOf(this.#mode.value);
-    this.#box.placeholder = this.#busy ? place : "Say something";
+    const { place, hint } = modeOf(this.#mode.value);
+    const usual = this.#busy ? place : "Say something";
+    this.#box.placeholder = this.#box.disabled ? "You may read here, not write" : usual;
     set(this.#send, { "data-ready": !!this.#box.value.trim() });
-    const words = `Enter ${this.#busy ? `${name}: ${hint}` : "sends"}`;
+    const words = this.#busy ? ` sends, and it ${hint}` : " sends";
     if (this.#hint.dataset.words === words) return;
     this.#hint.dataset.words = words;
     const key = (label) => h("kbd", {}, label);
     this.#hint.replaceChildren(
       h("span", {}, key("Esc"), " stops"),
-      h("span", {}, key("Enter"), words.slice(5)),
+      h("span", {}, key("Enter"), words),
       h("span", {}, key("Alt"), "+", key("Enter"), " queues"),
       h("span", {}, key("Ctrl"), "+", key("/"), " all keys"),
     );
-  }
-}
-
-/** Storage may be refused to a page; then a reload forgets, and nothing else is lost. */
-export function remembered(name) {
-  try {
-    return localStorage.getItem(`lastword ${name}`);
-  } catch {
-    return null;
-  }
-}
-
-export function remember(name, value) {
-  try {
-    if (value) localStorage.setItem(`lastword ${name}`, value);
-    else localStorage.removeItem(`lastword ${name}`);
-  } catch {
-    // see above
   }
 }
 

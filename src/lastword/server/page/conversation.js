@@ -10,19 +10,41 @@ import { phase } from "./view.js";
 import { clock, count, plain } from "./words.js";
 
 const NEAR = 80; // pixels from the bottom that still count as being there
-const NEVER = { stopped: "stopped before it was answered", superseded: "replaced before it was answered", shutdown: "not answered: the server was shut down", lost: "not answered: the server's process died", failed: "could not be answered", refused: "refused" };
+const NEVER = {
+  stopped: "stopped before it was answered",
+  superseded: "replaced before it was answered",
+  shutdown: "not answered: the server was shut down",
+  lost: "not answered: the server's process died",
+  failed: "could not be answered",
+  refused: "refused",
+};
 
 export class Conversation extends HTMLElement {
   #views = new Keyed();
   #asks = new Keyed();
-  #column = h("div", { class: "column", role: "log", "aria-live": "off", "aria-label": "Messages" });
+  #column = h("div", {
+    class: "column",
+    role: "log",
+    "aria-live": "off",
+    "aria-label": "Messages",
+  });
   #older = button("Show earlier", () => this.#loadOlder(), { class: "older plain" });
   #jump = button("Jump to latest", () => this.#toBottom(), { class: "jump", hidden: true });
   #welcome = h("div", { class: "welcome" });
-  #scroller = h("div", { class: "scroller", tabindex: "0", "aria-label": "Conversation", role: "region" }, this.#column);
+  #scroller = h(
+    "div",
+    { class: "scroller", tabindex: "0", "aria-label": "Conversation", role: "region" },
+    this.#column,
+  );
   #pinned = true;
   #words = h("span");
-  #line = h("p", { class: "between" }, h("span", { class: "mark", "aria-hidden": "true" }, h("i"), h("i"), h("i")), square(), this.#words);
+  #line = h(
+    "p",
+    { class: "between" },
+    h("span", { class: "mark", "aria-hidden": "true" }, h("i"), h("i"), h("i")),
+    square(),
+    this.#words,
+  );
   #doing = null;
 
   /** @param {{older: () => Promise<void>, answer: Function, putBack: Function, suggest: Function}} doing */
@@ -39,15 +61,32 @@ export class Conversation extends HTMLElement {
     const now = phase(state);
     const waiting = new Set(state.queue.map((one) => one.id));
     const pending = state.pending.filter((id) => !waiting.has(id) && state.messages[id]);
-    const items = [...state.items, ...pending.map((id) => ({ key: `message ${id}`, kind: "message", id, outcome: "" }))];
+    const items = [
+      ...state.items,
+      ...pending.map((id) => ({ key: `message ${id}`, kind: "message", id, outcome: "" })),
+    ];
     const views = this.#views.of(items, (item) => item.key, makeView);
     views.forEach((view, index) => view.show(items[index], state, { now, doing: this.#doing }));
-    const asks = this.#asks.of(state.questions, (one) => one.id, () => document.createElement("lw-question"));
-    asks.forEach((ask, index) => ask.show(state.questions[index], (choice) => this.#doing.answer(state.questions[index], choice)));
+    const asks = this.#asks.of(
+      state.questions,
+      (one) => one.id,
+      () => document.createElement("lw-question"),
+    );
+    asks.forEach((ask, index) =>
+      ask.show(state.questions[index], (choice) =>
+        this.#doing.answer(state.questions[index], choice),
+      ),
+    );
     const last = now === "preparing" || now === "stopping" ? [this.#between(now, state)] : [];
     const empty = state.known && items.length === 0 && state.questions.length === 0;
     if (empty) this.#greet(me);
-    arrange(this.#column, [...(state.more ? [this.#older] : []), ...(empty ? [this.#welcome] : []), ...views.map((view) => view.element), ...last, ...asks]);
+    arrange(this.#column, [
+      ...(state.more ? [this.#older] : []),
+      ...(empty ? [this.#welcome] : []),
+      ...views.map((view) => view.element),
+      ...last,
+      ...asks,
+    ]);
     this.classList.toggle("empty", empty);
     this.#follow();
   }
@@ -75,7 +114,12 @@ export class Conversation extends HTMLElement {
   #between(now, { sending, processes }) {
     const alive = processes.filter((one) => !one.ended_at && !one.kept).length;
     const left = alive ? `; ${count(alive, "process")} still to end` : "";
-    const words = now === "preparing" ? (Object.keys(sending).length ? "sending…" : "preparing…") : `stopping: nothing more is said or done${left}`;
+    const words =
+      now === "preparing"
+        ? Object.keys(sending).length
+          ? "sending…"
+          : "preparing…"
+        : `stopping: nothing more is said or done${left}`;
     say(this.#words, words);
     set(this.#line, { class: `between ${now}` });
     return this.#line;
@@ -86,13 +130,54 @@ export class Conversation extends HTMLElement {
     this.#welcome.dataset.agent = me?.agent ?? "";
     const rehearsal = !me || me.agent === "" || me.agent.includes("rehearsal");
     const tries = rehearsal
-      ? [["count to 500", "a long answer, to stop in the middle"], ["story", "two hundred words about a stop"], ["run sleep 60", "a process that ends when you say so"], ["badly: flood", "an agent that will not stop by itself"]]
-      : [["What is in this folder?", "it looks, and says what it did"], ["Run the tests, and explain what fails", "tools and processes, all of which you can stop"], ["Write a haiku about stopping", "words only"]];
+      ? [
+          ["count to 500", "a long answer, to stop in the middle"],
+          ["story", "two hundred words about a stop"],
+          ["run sleep 60", "a process that ends when you say so"],
+          ["badly: flood", "an agent that will not stop by itself"],
+        ]
+      : [
+          ["What is in this folder?", "it looks, and says what it did"],
+          [
+            "Run the tests, and explain what fails",
+            "tools and processes, all of which you can stop",
+          ],
+          ["Write a haiku about stopping", "words only"],
+        ];
     this.#welcome.replaceChildren(
       h("h2", {}, "You have the last word."),
-      h("p", {}, "Say something. Press ", h("kbd", {}, "Esc"), " at any moment, or simply say something else, and what was going does nothing more. You get a receipt of what was ended."),
-      ...(rehearsal && me ? [h("p", { class: "fine" }, "The agent here is a rehearsal: it follows plain rules, needs no key, and what it does through tools is real. Try:")] : []),
-      h("ul", { class: "tries" }, ...tries.map(([words, what]) => h("li", {}, h("button", { type: "button", on: { click: () => this.#doing.suggest(words) } }, h("b", {}, words), h("span", {}, what))))),
+      h(
+        "p",
+        {},
+        "Say something. Press ",
+        h("kbd", {}, "Esc"),
+        " at any moment, or simply say something else, and what was going does nothing more. You get a receipt of what was ended.",
+      ),
+      ...(rehearsal && me
+        ? [
+            h(
+              "p",
+              { class: "fine" },
+              "The agent here is a rehearsal: it follows plain rules, needs no key, and what it does through tools is real. Try:",
+            ),
+          ]
+        : []),
+      h(
+        "ul",
+        { class: "tries" },
+        ...tries.map(([words, what]) =>
+          h(
+            "li",
+            {},
+            h(
+              "button",
+              { type: "button", on: { click: () => this.#doing.suggest(words) } },
+              h("b", {}, words),
+              h("span", {}, what),
+            ),
+          ),
+        ),
+      ),
     );
   }
 
@@ -102,9 +187,11 @@ export class Conversation extends HTMLElement {
     await this.#doing.older();
     this.#older.disabled = false;
     // what the person was looking at stays where it was
-    requestAnimationFrame(() => requestAnimationFrame(() => {
-      this.#scroller.scrollTop = this.#scroller.scrollHeight - before;
-    }));
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        this.#scroller.scrollTop = this.#scroller.scrollHeight - before;
+      }),
+    );
   }
 
   #scrolled() {
@@ -120,13 +207,21 @@ export class Conversation extends HTMLElement {
   #toBottom() {
     this.#pinned = true;
     const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.#scroller.scrollTo({ top: this.#scroller.scrollHeight, behavior: calm ? "auto" : "smooth" });
+    this.#scroller.scrollTo({
+      top: this.#scroller.scrollHeight,
+      behavior: calm ? "auto" : "smooth",
+    });
     this.#jump.hidden = true;
   }
 }
 
 function makeView(item) {
-  return { message: () => new MessageView(), turn: () => new TurnView(), receipt: () => new ReceiptView(), note: () => new NoteView() }[item.kind]();
+  return {
+    message: () => new MessageView(),
+    turn: () => new TurnView(),
+    receipt: () => new ReceiptView(),
+    note: () => new NoteView(),
+  }[item.kind]();
 }
 
 class MessageView {
@@ -139,11 +234,20 @@ class MessageView {
     const message = messages[id] ?? { text: "…" };
     const by = message.origin && message.origin !== "person" ? message.origin : "";
     say(this.#text, plain(message.text));
-    say(this.#fate, [sending[id] ? "sending…" : "", NEVER[outcome] ?? "", error ?? "", attached(message)].filter(Boolean).join(" · "));
+    say(
+      this.#fate,
+      [sending[id] ? "sending…" : "", NEVER[outcome] ?? "", error ?? "", attached(message)]
+        .filter(Boolean)
+        .join(" · "),
+    );
     say(this.#who, by ? `by a ${by}` : "");
     this.#fate.hidden = !this.#fate.textContent;
     this.#who.hidden = !by;
-    set(this.element, { class: `me ${outcome ? "never" : ""} ${sending[id] ? "sending" : ""}`, "data-message": id, title: clock(message.at) });
+    set(this.element, {
+      class: `me ${outcome ? "never" : ""} ${sending[id] ? "sending" : ""}`,
+      "data-message": id,
+      title: clock(message.at),
+    });
   }
 }
 
@@ -158,10 +262,18 @@ class TurnView {
 
   show(item, state, { now }) {
     const live = state.active === item.run;
-    const busy = item.parts.some((part) => part.kind === "call" && (part.status === "begun" || part.status === "intended"));
+    const busy = item.parts.some(
+      (part) => part.kind === "call" && (part.status === "begun" || part.status === "intended"),
+    );
     const mark = live && !busy && now !== "asking" && now !== "stopping";
     const asked = live ? state.questions.map((one) => one.call).join(" ") : "";
-    const shown = [item, live, mark, asked, item.parts.some((part) => part.kind === "said") && state.messages];
+    const shown = [
+      item,
+      live,
+      mark,
+      asked,
+      item.parts.some((part) => part.kind === "said") && state.messages,
+    ];
     if (shown.every((one, index) => one === this.#shown[index])) return;
     this.#shown = shown;
     this.#turn.show(item, { live, mark, asked, messages: state.messages });

@@ -28,11 +28,17 @@ export class Desk {
   async send(text, mode, id) {
     const { session } = this.#app.state;
     const stopWord = /^\W*stop\b.{0,12}$/i.test(text); // may be one: the server knows, and it is not shown before
-    if (!stopWord) this.#app.dispatch({ type: "sending", message: { id, text }, at: Date.now() / 1000 });
+    if (!stopWord)
+      this.#app.dispatch({ type: "sending", message: { id, text }, at: Date.now() / 1000 });
     this.#parts.conversation.pin();
     this.#notices.clear();
     try {
-      const answer = await call("POST", sessionPath(session, "/messages"), { text, id, on_message: mode, heed_stop: true });
+      const answer = await call("POST", sessionPath(session, "/messages"), {
+        text,
+        id,
+        on_message: mode,
+        heed_stop: true,
+      });
       if (answer.receipt) {
         this.#forget(session, id);
         this.#tellIdle(answer.receipt);
@@ -54,10 +60,22 @@ export class Desk {
 
   #unsent(problem) {
     const why = {
-      offline: { title: "Not sent:", detail: "the server cannot be reached. It is kept in the box; Enter tries again." },
-      busy: { title: "Not sent:", detail: "something is going, and you asked to speak only when idle. It is kept in the box." },
-      "queue-full": { title: "Not sent:", detail: "too many messages wait already. It is kept in the box." },
-      closing: { title: "Not sent:", detail: "the server is shutting down. It is kept in the box; Enter tries again." },
+      offline: {
+        title: "Not sent:",
+        detail: "the server cannot be reached. It is kept in the box; Enter tries again.",
+      },
+      busy: {
+        title: "Not sent:",
+        detail: "something is going, and you asked to speak only when idle. It is kept in the box.",
+      },
+      "queue-full": {
+        title: "Not sent:",
+        detail: "too many messages wait already. It is kept in the box.",
+      },
+      closing: {
+        title: "Not sent:",
+        detail: "the server is shutting down. It is kept in the box; Enter tries again.",
+      },
     }[problem.slug];
     this.#notices.problem(why ?? problem);
   }
@@ -66,8 +84,14 @@ export class Desk {
   async stop() {
     const { state, link } = this.#app;
     if (state.stopping) return;
+    if (!this.#app.may("stop"))
+      return this.#notices.say("You have no right to stop anything here.");
     if (link === "open" && !stoppable(state)) {
-      this.#notices.say(phase(state) === "stopping" ? "It is stopped; what was started is still ending." : "Nothing is running.");
+      this.#notices.say(
+        phase(state) === "stopping"
+          ? "It is stopped; what was started is still ending."
+          : "Nothing is running.",
+      );
       return;
     }
     this.#app.dispatch({ type: "stop", at: Date.now() / 1000 });
@@ -85,7 +109,14 @@ export class Desk {
           continue;
         }
         this.#stopOver(session);
-        this.#notices.problem(problem.slug === "offline" ? { title: "The stop could not be said:", detail: "the server cannot be reached. If it is gone, so is what it ran." } : problem);
+        this.#notices.problem(
+          problem.slug === "offline"
+            ? {
+                title: "The stop could not be said:",
+                detail: "the server cannot be reached. If it is gone, so is what it ran.",
+              }
+            : problem,
+        );
         return;
       }
     }
@@ -102,7 +133,10 @@ export class Desk {
   async answer(question, choice) {
     const { session } = this.#app.state;
     try {
-      await call("POST", sessionPath(session, `/permissions/${encodeURIComponent(question.id)}`), { generation: question.generation, ...choice });
+      await call("POST", sessionPath(session, `/permissions/${encodeURIComponent(question.id)}`), {
+        generation: question.generation,
+        ...choice,
+      });
     } catch (problem) {
       if (!LATE[problem.slug]) {
         this.#notices.problem(problem);
@@ -110,12 +144,15 @@ export class Desk {
       }
       this.#notices.say(LATE[problem.slug]);
     }
-    if (session === this.#app.state.session) this.#app.dispatch({ type: "answered", id: question.id });
+    if (session === this.#app.state.session)
+      this.#app.dispatch({ type: "answered", id: question.id });
     this.#parts.composer.focus();
   }
 
   async endProcess(pid) {
-    await this.#asked(() => call("DELETE", sessionPath(this.#app.state.session, `/processes/${pid}`)));
+    await this.#asked(() =>
+      call("DELETE", sessionPath(this.#app.state.session, `/processes/${pid}`)),
+    );
   }
 
   queue = {
@@ -138,7 +175,8 @@ export class Desk {
     try {
       return await ask();
     } catch (problem) {
-      if (problem.slug === "not-waiting") this.#notices.say("That message has had its turn already.");
+      if (problem.slug === "not-waiting")
+        this.#notices.say("That message has had its turn already.");
       else this.#notices.problem(problem);
       return null;
     }

@@ -3,35 +3,88 @@
 import { button, h } from "./dom.js";
 
 const KEYS = [
-  ["Everywhere", [["Esc", "stop what is going; closes a dialog or popup first"], ["Ctrl+/  ?", "this list"], ["/", "go to the message box"], ["PageUp  PageDown", "scroll the conversation"], ["Alt+Q", "go to the question that waits"], ["Alt+N", "new session"], ["Alt+S", "go to the sessions"]]],
-  ["In the message box", [["Enter", "send"], ["Shift+Enter", "new line"], ["Alt+Enter", "queue: it waits for its turn"]]],
-  ["On a waiting message", [["Enter", "edit"], ["Alt+←  Alt+→", "move"], ["Delete", "remove"]]],
+  [
+    "Everywhere",
+    [
+      ["Esc", "stop what is going; closes a dialog or popup first"],
+      ["Ctrl+/  ?", "this list"],
+      ["/", "go to the message box"],
+      ["PageUp  PageDown", "scroll the conversation"],
+      ["Alt+Q", "go to the question that waits"],
+      ["Alt+N", "new session"],
+      ["Alt+S", "go to the sessions"],
+    ],
+  ],
+  [
+    "In the message box",
+    [
+      ["Enter", "send"],
+      ["Shift+Enter", "new line"],
+      ["Alt+Enter", "queue: it waits for its turn"],
+    ],
+  ],
+  [
+    "On a waiting message",
+    [
+      ["Enter", "edit"],
+      ["Alt+←  Alt+→", "move"],
+      ["Delete", "remove"],
+    ],
+  ],
   ["On the timeline", [["←  →", "from mark to mark"]]],
 ];
 
 export function showKeys() {
-  const sections = KEYS.flatMap(([title, rows]) => [h("h3", {}, title), h("dl", {}, ...rows.flatMap(([keys, what]) => [h("dt", {}, ...keysOf(keys)), h("dd", {}, what)]))]);
+  const sections = KEYS.flatMap(([title, rows]) => [
+    h("h3", {}, title),
+    h(
+      "dl",
+      {},
+      ...rows.flatMap(([keys, what]) => [h("dt", {}, ...keysOf(keys)), h("dd", {}, what)]),
+    ),
+  ]);
   open("Keys", sections, [["Close", "", "go"]]);
 }
 
 function keysOf(keys) {
-  return keys.split("  ").flatMap((combination, index) => [index ? " " : null, ...combination.split("+").flatMap((key, place) => [place ? "+" : null, h("kbd", {}, key)])]).filter(Boolean);
+  return keys
+    .split("  ")
+    .flatMap((combination, index) => [
+      index ? " " : null,
+      ...combination.split("+").flatMap((key, place) => [place ? "+" : null, h("kbd", {}, key)]),
+    ])
+    .filter(Boolean);
 }
 
 /** @returns {Promise<boolean>} whether the person means it */
 export async function confirmDelete(session) {
   const words = [
-    h("p", {}, "“", h("b", {}, session.title || session.id), "” and its whole log are deleted for good."),
-    ...(session.busy ? [h("p", {}, "Something is going in it. That is stopped first, processes included.")] : []),
+    h(
+      "p",
+      {},
+      "“",
+      h("b", {}, session.title || session.id),
+      "” and its whole log are deleted for good.",
+    ),
+    ...(session.busy
+      ? [h("p", {}, "Something is going in it. That is stopped first, processes included.")]
+      : []),
   ];
-  return (await open("Delete this session?", words, [["Keep it", "", ""], ["Delete", "delete", "stop"]])) === "delete";
+  return (
+    (await open("Delete this session?", words, [
+      ["Keep it", "", ""],
+      ["Delete", "delete", "stop"],
+    ])) === "delete"
+  );
 }
 
 function open(title, nodes, choices) {
   const before = document.activeElement;
   const heading = h("h2", { id: "dialog-title" }, title);
   const dialog = h("dialog", { "aria-labelledby": "dialog-title" }, heading, ...nodes);
-  const buttons = choices.map(([label, value, look]) => button(label, () => dialog.close(value), { class: look }));
+  const buttons = choices.map(([label, value, look]) =>
+    button(label, () => dialog.close(value), { class: look }),
+  );
   dialog.append(h("div", { class: "choices" }, ...buttons));
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close(""));
   document.body.append(dialog);

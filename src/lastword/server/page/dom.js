@@ -31,7 +31,8 @@ function filled(element, properties, children) {
 export function set(element, properties) {
   for (const [name, value] of Object.entries(properties)) {
     if (name === "on") {
-      for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+      for (const [event, listener] of Object.entries(value))
+        element.addEventListener(event, listener);
     } else if (value === null || value === undefined || value === false) {
       element.removeAttribute(name);
     } else {
@@ -85,5 +86,9 @@ export class Keyed {
 /** A button with words, or with a picture and words that are only read aloud. */
 export function button(label, listener, properties = {}, icon = null) {
   const named = icon ? { "aria-label": label, title: label } : {};
-  return h("button", { type: "button", ...named, ...properties, on: { click: listener } }, icon ?? label);
+  return h(
+    "button",
+    { type: "button", ...named, ...properties, on: { click: listener } },
+    icon ?? label,
+  );
 }

@@ -5,7 +5,43 @@
 const SETTLED = new Set(["completed", "not started", "may have executed"]);
 const MOST_OUTPUT = 60000; // characters of a call's live output that are kept; the newest
 
-export const itemKey = { turn: (run) => `run ${run}`, message: (id) => `message ${id}`, receipt: (r) => `receipt ${r.generation} ${r.reason}` };
+const itemKey = {
+  turn: (run) => `run ${run}`,
+  message: (id) => `message ${id}`,
+  receipt: ({ generation, reason }) => `receipt ${generation} ${reason}`,
+};
+
+/** What is known of a session of which nothing is known. */
+export function blank(session = "") {
+  return {
+    session,
+    title: "",
+    generation: 0,
+    active: null,
+    typing: false,
+    known: false,
+    items: [],
+    messages: {},
+    placed: {},
+    pending: [],
+    sending: {},
+    queue: [],
+    hushed: false,
+    questions: [],
+    processes: [],
+    ending: [],
+    waits: [],
+    seen: null,
+    fence: 0,
+    over: {},
+    stopping: null,
+    held: [],
+    entries: [],
+    more: false,
+    closed: "",
+    level: "",
+  };
+}
 
 /** A message was accepted, or edited while it waited. */
 export function said(state, message, at = 0) {
@@ -13,7 +49,12 @@ export function said(state, message, at = 0) {
   const messages = { ...state.messages, [message.id]: { at, ...known, ...message } };
   const placed = state.placed[message.id] || state.pending.includes(message.id);
   const title = state.title || firstWords(message.text);
-  return { ...state, messages, title, pending: placed ? state.pending : [...state.pending, message.id] };
+  return {
+    ...state,
+    messages,
+    title,
+    pending: placed ? state.pending : [...state.pending, message.id],
+  };
 }
 
 function firstWords(text) {
@@ -39,7 +80,9 @@ function placeMessage(state, id, outcome = "") {
 }
 
 function taken(state, id) {
-  const pending = state.pending.includes(id) ? state.pending.filter((one) => one !== id) : state.pending;
+  const pending = state.pending.includes(id)
+    ? state.pending.filter((one) => one !== id)
+    : state.pending;
   return { ...state, pending, placed: { ...state.placed, [id]: true } };
 }
 
@@ -54,7 +97,8 @@ export function uttered(state, kind, run, generation, text, at = 0) {
   return changeTurn(state, run, generation, at, (turn) => {
     const last = turn.parts.at(-1);
     const parts = turn.parts.slice();
-    if (last && last.kind === kind) parts[parts.length - 1] = { ...last, text: last.text + text, until: at };
+    if (last && last.kind === kind)
+      parts[parts.length - 1] = { ...last, text: last.text + text, until: at };
     else parts.push({ kind, text, at, until: at });
     return { ...turn, parts };
   });
@@ -79,14 +123,29 @@ export function called(state, run, generation, report, at = 0) {
 }
 
 function newCall(call, at) {
-  return { kind: "call", call, name: "", arguments: "", status: "intended", content: "", error: false, nature: "", output: "", at, began: 0, until: 0 };
+  return {
+    kind: "call",
+    call,
+    name: "",
+    arguments: "",
+    status: "intended",
+    content: "",
+    error: false,
+    nature: "",
+    output: "",
+    at,
+    began: 0,
+    until: 0,
+  };
 }
 
 function settledCall(before, report, at) {
   if (SETTLED.has(before.status) && !SETTLED.has(report.status)) return before; // heard late
-  const told = Object.fromEntries(Object.entries(report).filter(([, value]) => value !== undefined && value !== ""));
+  const told = Object.fromEntries(
+    Object.entries(report).filter(([, value]) => value !== undefined && value !== ""),
+  );
   const part = { ...before, ...told };
-  if (report.status === "begun" && !before.began) part.began = at;
+  if (report.status === "begun" && !before.began && !report.logged) part.began = at; // the log has no such moment
   if (SETTLED.has(part.status) && !before.until) part.until = at;
   return part;
 }
@@ -94,10 +153,16 @@ function settledCall(before, report, at) {
 /** Live output of a call, or of the run itself. */
 export function progressed(state, run, generation, call, text, at = 0) {
   return changeTurn(state, run, generation, at, (turn) => {
-    const index = turn.parts.findLastIndex((part) => (call ? part.call === call : part.kind === "progress"));
+    const index = turn.parts.findLastIndex((part) =>
+      call ? part.call === call : part.kind === "progress",
+    );
     const parts = turn.parts.slice();
-    const before = index < 0 ? (call ? newCall(call, at) : { kind: "progress", output: "" }) : parts[index];
-    parts[index < 0 ? parts.length : index] = { ...before, output: (before.output + text).slice(-MOST_OUTPUT) };
+    const before =
+      index < 0 ? (call ? newCall(call, at) : { kind: "progress", output: "" }) : parts[index];
+    parts[index < 0 ? parts.length : index] = {
+      ...before,
+      output: (before.output + text).slice(-MOST_OUTPUT),
+    };
     return { ...turn, parts };
   });
 }
@@ -106,9 +171,17 @@ export function progressed(state, run, generation, call, text, at = 0) {
 export function ended(state, run, about, at = 0) {
   let next = { ...state, over: { ...state.over, [run]: true } };
   if (state.active === run) next = { ...next, active: null, typing: false };
-  if (about.started !== false && findTurn(next, run)) {
-    next = (about.messages ?? []).reduce((s, id) => joined(s, run, id), next);
-    return changeTurn(next, run, 0, at, (turn) => ({ ...turn, outcome: about.outcome, error: about.error ?? "", rollback: !!about.rollback, until: turn.until || at }));
+  if (about.started !== false) {
+    // one of which nothing is known was said, and taken up, before the log that is there begins
+    const known = (about.messages ?? []).filter((id) => next.messages[id]);
+    next = known.reduce((joining, id) => joined(joining, run, id), next);
+    return changeTurn(next, run, 0, at, (turn) => ({
+      ...turn,
+      outcome: about.outcome,
+      error: about.error ?? "",
+      rollback: !!about.rollback,
+      until: turn.until || at,
+    }));
   }
   for (const id of about.messages ?? []) next = neverStarted(next, run, id, about);
   return next;
@@ -119,7 +192,13 @@ function neverStarted(state, run, id, about) {
   const next = withoutMessage(state, id);
   // what the person took back, and what the receipt will list, is not said again here
   if (about.outcome === "withdrawn" || inQueue) return { ...taken(next, id) };
-  const item = { key: itemKey.message(id), kind: "message", id, outcome: about.outcome, error: about.error ?? "" };
+  const item = {
+    key: itemKey.message(id),
+    kind: "message",
+    id,
+    outcome: about.outcome,
+    error: about.error ?? "",
+  };
   return { ...taken(next, id), items: [...next.items, item] };
 }
 
@@ -127,8 +206,15 @@ function withoutMessage(state, id) {
   const items = state.items
     .filter((item) => !(item.kind === "message" && item.id === id))
     .map((item) => {
-      if (item.kind !== "turn" || !item.parts.some((part) => part.kind === "said" && part.id === id)) return item;
-      return { ...item, parts: item.parts.filter((part) => !(part.kind === "said" && part.id === id)) };
+      if (
+        item.kind !== "turn" ||
+        !item.parts.some((part) => part.kind === "said" && part.id === id)
+      )
+        return item;
+      return {
+        ...item,
+        parts: item.parts.filter((part) => !(part.kind === "said" && part.id === id)),
+      };
     });
   return { ...state, items };
 }
@@ -157,7 +243,11 @@ export function endedSince(state) {
   const items = state.items.map((item) => {
     if (item.kind !== "receipt" || item.receipt.quiet) return item;
     const { unconfirmed } = item.receipt;
-    return { ...item, settled: true, receipt: { ...item.receipt, quiet: true, took: 0, unconfirmed: [], later: unconfirmed } };
+    return {
+      ...item,
+      settled: true,
+      receipt: { ...item.receipt, quiet: true, took: 0, unconfirmed: [], later: unconfirmed },
+    };
   });
   return { ...state, items };
 }
@@ -169,7 +259,11 @@ function placeOf(items, receipt) {
 }
 
 function fencedRun(state, run, receipt) {
-  const next = { ...state, over: { ...state.over, [run]: true }, active: state.active === run ? null : state.active };
+  const next = {
+    ...state,
+    over: { ...state.over, [run]: true },
+    active: state.active === run ? null : state.active,
+  };
   if (!findTurn(next, run)) return next;
   const statuses = new Map((receipt.calls ?? []).map((call) => [call.call, call.status]));
   return changeTurn(next, run, 0, 0, (turn) => ({
@@ -191,13 +285,32 @@ export function findTurn(state, run) {
 }
 
 function addPart(state, run, generation, at, part) {
-  return changeTurn(state, run, generation, at, (turn) => ({ ...turn, parts: [...turn.parts, part] }));
+  return changeTurn(state, run, generation, at, (turn) => ({
+    ...turn,
+    parts: [...turn.parts, part],
+  }));
 }
 
 function changeTurn(state, run, generation, at, change) {
   const index = state.items.findLastIndex((item) => item.kind === "turn" && item.run === run);
   const items = state.items.slice();
-  if (index >= 0) items[index] = change(items[index].generation ? items[index] : { ...items[index], generation });
-  else items.push(change({ key: itemKey.turn(run), kind: "turn", run, generation, parts: [], at, until: 0, fencedAt: 0, outcome: "", error: "", rollback: false }));
+  if (index >= 0)
+    items[index] = change(items[index].generation ? items[index] : { ...items[index], generation });
+  else
+    items.push(
+      change({
+        key: itemKey.turn(run),
+        kind: "turn",
+        run,
+        generation,
+        parts: [],
+        at,
+        until: 0,
+        fencedAt: 0,
+        outcome: "",
+        error: "",
+        rollback: false,
+      }),
+    );
   return { ...state, items };
 }

@@ -6,9 +6,11 @@ import { phase, phaseWords, runNumber } from "./view.js";
 import { count, lasted, plain, short } from "./words.js";
 
 const LEVELS = {
-  sealed: "Each run has a process namespace of its own. When a stop says done, no process of the run exists: the kernel sees to it.",
+  sealed:
+    "Each run has a process namespace of its own. When a stop says done, no process of the run exists: the kernel sees to it.",
   tree: "Each run has a warden, to which every orphan comes. When a stop says done, no descendant is left.",
-  group: "Processes are ended by their group. What leaves its group cannot be seen, and may live on.",
+  group:
+    "Processes are ended by their group. What leaves its group cannot be seen, and may live on.",
 };
 
 export class Head extends HTMLElement {
@@ -17,7 +19,11 @@ export class Head extends HTMLElement {
   #state = h("span", { class: "pill state", role: "status" });
   #running = h("span", { class: "running" });
   #held = h("span", { class: "held" });
-  #processes = button("", () => this.#toggle(), { class: "pill processes", hidden: true, "aria-expanded": "false" });
+  #processes = button("", () => this.#toggle(), {
+    class: "pill processes",
+    hidden: true,
+    "aria-expanded": "false",
+  });
   #popup = h("div", { class: "popup", hidden: true });
   #rows = new Keyed();
   #theme = h("button", { type: "button", class: "bare theme" });
@@ -49,7 +55,11 @@ export class Head extends HTMLElement {
     const current = state.active ?? state.items.findLast((item) => item.kind === "turn")?.run;
     this.#run.hidden = !current;
     say(this.#run, current ? `run ${runNumber(current)} · generation ${state.generation}` : "");
-    const cut = { reconnecting: "reconnecting…", "signed out": "signed out" }[link];
+    const cut = {
+      reconnecting: "reconnecting…",
+      "signed out": "signed out",
+      connecting: state.known ? undefined : "connecting…",
+    }[link];
     say(this.#state, cut ?? phaseWords(state));
     set(this.#state, { "data-phase": cut ? link : phase(state) });
     this.#showProcesses(state, level, now);
@@ -75,17 +85,32 @@ export class Head extends HTMLElement {
     this.#processes.hidden = !held && !alive.length;
     say(this.#running, alive.length ? count(alive.length, "process") : "processes");
     say(this.#held, held);
-    set(this.#processes, { "aria-label": `${alive.length ? count(alive.length, "process") : "Processes"}${held ? `, held: ${held}` : ""}` });
+    set(this.#processes, {
+      "aria-label": `${alive.length ? count(alive.length, "process") : "Processes"}${held ? `, held: ${held}` : ""}`,
+    });
     set(this.#processes, { "data-alive": alive.length > 0 });
-    const rows = this.#rows.of(alive, (one) => one.pid, () => new ProcessRow(this.#doing));
+    const rows = this.#rows.of(
+      alive,
+      (one) => one.pid,
+      () => new ProcessRow(this.#doing),
+    );
     rows.forEach((row, index) => row.show(alive[index], now));
-    arrange(this.#popup, [h("p", { class: "fine" }, LEVELS[held] ?? `How processes are held here: ${held || "not known yet"}.`), ...rows.map((row) => row.element)]);
+    arrange(this.#popup, [
+      h(
+        "p",
+        { class: "fine" },
+        LEVELS[held] ?? `How processes are held here: ${held || "not known yet"}.`,
+      ),
+      ...rows.map((row) => row.element),
+    ]);
   }
 
   #showTheme(theme) {
     if (this.#theme.dataset.theme === theme) return;
     this.#theme.dataset.theme = theme;
-    const words = { auto: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" }[theme];
+    const words = { auto: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" }[
+      theme
+    ];
     set(this.#theme, { "aria-label": words, title: words });
     this.#theme.replaceChildren(icon({ auto: "auto", light: "sun", dark: "moon" }[theme]));
   }
@@ -100,14 +125,24 @@ class ProcessRow {
 
   constructor(doing) {
     this.#end = button("End it", () => doing.end(this.#process.pid), {});
-    this.element = h("div", { class: "process" }, h("div", {}, this.#command, this.#about), this.#end);
+    this.element = h(
+      "div",
+      { class: "process" },
+      h("div", {}, this.#command, this.#about),
+      this.#end,
+    );
   }
 
   show(process, now) {
     this.#process = process;
     say(this.#command, short(plain(process.command), 80));
     const since = process.started_at ? lasted(now - process.started_at) : "";
-    say(this.#about, [`pid ${process.pid}`, since, process.kept ? "kept: a stop leaves it" : "ends with its run"].filter(Boolean).join(" · "));
+    say(
+      this.#about,
+      [`pid ${process.pid}`, since, process.kept ? "kept: a stop leaves it" : "ends with its run"]
+        .filter(Boolean)
+        .join(" · "),
+    );
     this.#end.hidden = !process.kept;
   }
 }

@@ -10,8 +10,6 @@ const PATHS = {
   down: "M8 3v9.5M4 8.8l4 4 4-4",
   grip: "M6 4.2v.01M6 8v.01M6 11.8v.01M10 4.2v.01M10 8v.01M10 11.8v.01",
   trash: "M3 4.5h10M6.5 4.5V3h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5",
-  edit: "M3.2 12.8l.5-2.5 6.8-6.8 2 2-6.8 6.8z",
-  back: "M6.5 3.5L3 7l3.5 3.5M3.5 7H10a3 3 0 010 6H8",
   fold: "M4.5 6.2L8 9.8l3.5-3.6",
   sun: "M8 5.2a2.8 2.8 0 110 5.6 2.8 2.8 0 010-5.6M8 1.6v1M8 13.4v1M1.6 8h1M13.4 8h1M3.5 3.5l.7.7M11.8 11.8l.7.7M3.5 12.5l.7-.7M11.8 4.2l.7-.7",
   moon: "M12.8 9.7A5.3 5.3 0 016.3 3.2a5.3 5.3 0 106.5 6.5z",
@@ -22,10 +20,18 @@ const PATHS = {
 
 /** A picture that says nothing by itself: whoever uses it gives the words. */
 export function icon(name) {
-  return svg("svg", { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true", focusable: "false" }, svg("path", { d: PATHS[name] }));
+  return svg(
+    "svg",
+    { viewBox: "0 0 16 16", class: "icon", "aria-hidden": "true", focusable: "false" },
+    svg("path", { d: PATHS[name] }),
+  );
 }
 
 /** The one mark of a stop: a filled square. */
 export function square() {
-  return svg("svg", { viewBox: "0 0 16 16", class: "icon square", "aria-hidden": "true", focusable: "false" }, svg("rect", { x: 3.5, y: 3.5, width: 9, height: 9, rx: 1.6 }));
+  return svg(
+    "svg",
+    { viewBox: "0 0 16 16", class: "icon square", "aria-hidden": "true", focusable: "false" },
+    svg("rect", { x: 3.5, y: 3.5, width: 9, height: 9, rx: 1.6 }),
+  );
 }

@@ -1,7 +1,20 @@
 // What stands within a line of markdown: code, bold, italic, links. It gives small trees of tags
 // and strings, and the only address that can become a link is one of http or https.
 
-const TOKEN = /\\([\\`*_{}[\]()#+\-.!|<>~])|(`+)([\s\S]*?[^`])\2(?!`)|!?\[([^\[\]]*)\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)>?(?:\s+"[^"]*")?\s*\)|(https?:\/\/[^\s<>"'`]+)|(\*\*|__)(?=\S)([\s\S]*?\S)\7|(?<![\w*])(\*)(?=[^\s*])([^*]*?[^\s*])\*(?!\*)|(?<![\w_])(_)(?=[^\s_])([^_]*?[^\s_])_(?![\w_])|~~(?=\S)([^~]*?\S)~~|(\n)/g;
+const TOKEN = new RegExp(
+  [
+    "\\\\(?<escaped>[\\\\`*_{}[\\]()#+\\-.!|<>~])",
+    "(?<ticks>`+)(?<code>[\\s\\S]*?[^`])\\k<ticks>(?!`)",
+    '!?\\[(?<label>[^[\\]]*)\\]\\(\\s*<?(?<address>[^\\s<>()]*(?:\\([^\\s<>()]*\\)[^\\s<>()]*)*)>?(?:\\s+"[^"]*")?\\s*\\)',
+    "(?<bare>https?:\\/\\/[^\\s<>\"'`]+)",
+    "(?<marks>\\*\\*|__)(?=\\S)(?<bold>[\\s\\S]*?\\S)\\k<marks>",
+    "(?<![\\w*])\\*(?=[^\\s*])(?<starred>[^*]*?[^\\s*])\\*(?!\\*)",
+    "(?<![\\w_])_(?=[^\\s_])(?<scored>[^_]*?[^\\s_])_(?![\\w_])",
+    "~~(?=\\S)(?<struck>[^~]*?\\S)~~",
+    "\\n",
+  ].join("|"),
+  "g",
+);
 const DEEPEST = 6;
 const LONGEST = 6000; // a longer paragraph is shown as it is: nobody writes one, and a flood must not cost
 
@@ -20,7 +33,10 @@ export function inline(text, depth = 0) {
 }
 
 function broken(text) {
-  return text.split("\n").flatMap((line, index) => (index ? [element("br", []), line] : [line])).filter((node) => node !== "");
+  return text
+    .split("\n")
+    .flatMap((line, index) => (index ? [element("br", []), line] : [line]))
+    .filter((node) => node !== "");
 }
 
 /** Neighbouring strings are one, so that a growing text stays the same node. */
@@ -35,17 +51,21 @@ function element(tag, children, href) {
 }
 
 function meant(found, depth) {
-  const [all, escaped, , code, label, address, bare, , bold, , starred, , scored, struck, newline] = found;
+  const { escaped, code, label, address, bare, bold, starred, scored, struck } = found.groups;
   const within = (tag, text) => [element(tag, inline(text, depth + 1))];
   if (escaped) return [escaped];
-  if (code !== undefined) return [element("code", [code.replace(/^ (.*\S.*) $/s, "$1").replace(/\n/g, " ")])];
-  if (label !== undefined) return link(broken(label || address), address) ?? [all];
+  if (code !== undefined) return [element("code", [unpadded(code)])];
+  if (label !== undefined) return link(broken(label || address), address) ?? [found[0]];
   if (bare) return autolink(bare);
   if (bold !== undefined) return within("strong", bold);
-  if (starred !== undefined) return within("em", starred);
-  if (scored !== undefined) return within("em", scored);
   if (struck !== undefined) return within("s", struck);
-  return newline ? [element("br", [])] : [all];
+  const slanted = starred ?? scored;
+  return slanted === undefined ? [element("br", [])] : within("em", slanted);
+}
+
+/** A space at either end is there to keep a tick from the ticks. */
+function unpadded(code) {
+  return code.replace(/^ (.*\S.*) $/s, "$1").replace(/\n/g, " ");
 }
 
 function link(children, address) {

@@ -5,7 +5,8 @@ import { showKeys } from "./dialogs.js";
 /** @param {{stop: Function, parts: any, create: Function, closeDrawer: Function}} doing */
 export function listenForKeys({ stop, parts, create, closeDrawer }) {
   document.addEventListener("keydown", (event) => {
-    if (event.isComposing || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if (event.isComposing || event.defaultPrevented || document.querySelector("dialog[open]"))
+      return;
     if (event.key === "Escape") {
       event.preventDefault();
       if (!parts.head.closePopup() && !closeDrawer()) stop();
@@ -16,7 +17,11 @@ export function listenForKeys({ stop, parts, create, closeDrawer }) {
       event.preventDefault();
       showKeys();
     } else if (event.altKey && !event.ctrlKey && !event.metaKey) {
-      const go = { KeyQ: () => parts.conversation.focusQuestion(), KeyN: create, KeyS: () => parts.sessions.querySelector("a[aria-current], a, button").focus() }[event.code];
+      const go = {
+        KeyQ: () => parts.conversation.focusQuestion(),
+        KeyN: create,
+        KeyS: () => parts.sessions.focus(),
+      }[event.code];
       if (!go) return;
       event.preventDefault();
       go();

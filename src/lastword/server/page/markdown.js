@@ -53,7 +53,8 @@ function patch(parent, from, before, now) {
     const node = parent.childNodes[from + i];
     if (typeof tree === "string") {
       if (typeof old !== "string") swap(parent, node, document.createTextNode(tree));
-      else if (tree.startsWith(old)) tree.length > old.length && node.appendData(tree.slice(old.length));
+      else if (tree.startsWith(old))
+        tree.length > old.length && node.appendData(tree.slice(old.length));
       else node.data = tree;
     } else if (old && typeof old !== "string" && old.tag === tree.tag && old.href === tree.href) {
       patch(node, 0, old.children, tree.children);
@@ -94,7 +95,7 @@ const tree = (tag, children, more = {}) => ({ tag, children, ...more });
 function blocksOf(lines, depth) {
   const blocks = [];
   let offset = 0;
-  for (let i = 0; i < lines.length; ) {
+  for (let i = 0; i < lines.length;) {
     if (!lines[i].trim()) {
       offset += lines[i++].length + 1;
       continue;
@@ -123,7 +124,8 @@ function codeAt(lines, i, [, indent, mark, language]) {
   const close = new RegExp(`^ {0,3}${mark[0]}{${mark.length},}\\s*$`);
   const body = [];
   let j = i + 1;
-  for (; j < lines.length && !close.test(lines[j]); j++) body.push(lines[j].replace(new RegExp(`^ {0,${indent.length}}`), ""));
+  for (; j < lines.length && !close.test(lines[j]); j++)
+    body.push(lines[j].replace(new RegExp(`^ {0,${indent.length}}`), ""));
   const closed = j < lines.length;
   return [tree("pre", [tree("code", [body.join("\n")])], { language }), j - i + (closed ? 1 : 0)];
 }
@@ -132,7 +134,13 @@ function quoteAt(lines, i, depth) {
   let j = i;
   while (j < lines.length && QUOTE.test(lines[j])) j++;
   const inner = lines.slice(i, j).map((line) => line.replace(QUOTE, ""));
-  return [tree("blockquote", blocksOf(inner, depth + 1).map((block) => block.tree)), j - i];
+  return [
+    tree(
+      "blockquote",
+      blocksOf(inner, depth + 1).map((block) => block.tree),
+    ),
+    j - i,
+  ];
 }
 
 function listAt(lines, i, depth) {
@@ -145,7 +153,11 @@ function listAt(lines, i, depth) {
     const mark = RULE.test(line) ? null : ITEM.exec(line);
     const indented = /^(?: {2,}|\t)/.test(line);
     if (!line.trim()) blank = true;
-    else if (mark && (mark[3] === undefined) === (number === undefined) && (mark[1].length < 2 || !items.length)) {
+    else if (
+      mark &&
+      (mark[3] === undefined) === (number === undefined) &&
+      (mark[1].length < 2 || !items.length)
+    ) {
       items.push([line.slice(mark[0].length)]);
       blank = false;
       continue;
@@ -160,19 +172,30 @@ function listAt(lines, i, depth) {
 /** An item that is one paragraph stands without one, so that a list is as tight as it was written. */
 function itemOf(lines, depth) {
   const blocks = blocksOf(lines, depth + 1).map((block) => block.tree);
-  return blocks.flatMap((block, index) => (index === 0 && block.tag === "p" ? block.children : [block]));
+  return blocks.flatMap((block, index) =>
+    index === 0 && block.tag === "p" ? block.children : [block],
+  );
 }
 
 function isTable(lines, i) {
-  return lines[i].includes("|") && /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$/.test(lines[i + 1] ?? "");
+  return (
+    lines[i].includes("|") &&
+    /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$/.test(lines[i + 1] ?? "")
+  );
 }
 
 function tableAt(lines, i) {
   let j = i + 2;
   while (j < lines.length && lines[j].includes("|")) j++;
   const row = (line, tag) => {
-    const cells = line.trim().replace(/^\||\|$/g, "").split("|");
-    return tree("tr", cells.map((cell) => tree(tag, inline(cell.trim()))));
+    const cells = line
+      .trim()
+      .replace(/^\||\|$/g, "")
+      .split("|");
+    return tree(
+      "tr",
+      cells.map((cell) => tree(tag, inline(cell.trim()))),
+    );
   };
   const body = lines.slice(i + 2, j).map((line) => row(line, "td"));
   return [tree("table", [tree("thead", [row(lines[i], "th")]), tree("tbody", body)]), j - i];
@@ -187,5 +210,11 @@ function paragraphAt(lines, i, depth) {
 /** Whether a line ends the paragraph before it. */
 function starts(line, depth = 0) {
   const item = depth < DEEPEST ? ITEM.exec(line) : null;
-  return FENCE.test(line) || HEADING.test(line) || RULE.test(line) || (depth < DEEPEST && QUOTE.test(line)) || (item !== null && item[4] !== "");
+  return (
+    FENCE.test(line) ||
+    HEADING.test(line) ||
+    RULE.test(line) ||
+    (depth < DEEPEST && QUOTE.test(line)) ||
+    (item !== null && item[4] !== "")
+  );
 }

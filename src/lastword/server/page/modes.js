@@ -1,12 +1,42 @@
 // What a new message does to an answer that is going, in words.
 
 export const MODES = [
-  { mode: "takeover", name: "takes over", place: "Say something; it takes over at once", hint: "what is going stops, and this is answered at once" },
-  { mode: "queue", name: "waits its turn", place: "Say something; it waits for its turn", hint: "is answered after what is going, one turn each" },
-  { mode: "steer", name: "steers", place: "Add something; the answer that is going takes it up", hint: "joins what is going before its next step" },
-  { mode: "collect", name: "is collected", place: "Say something; it is gathered with what follows", hint: "what comes within a second or so is answered together" },
-  { mode: "rollback", name: "rolls back", place: "Say it again, better; the old turn is forgotten", hint: "takes over, and the model is not shown the turn it replaces" },
-  { mode: "refuse", name: "only if idle", place: "Say something; it is refused while something is going", hint: "is not accepted while something is going" },
+  {
+    mode: "takeover",
+    name: "takes over",
+    place: "Say something; it takes over at once",
+    hint: "takes over: what is going stops",
+  },
+  {
+    mode: "queue",
+    name: "waits its turn",
+    place: "Say something; it waits for its turn",
+    hint: "waits its turn",
+  },
+  {
+    mode: "steer",
+    name: "steers",
+    place: "Add something; the answer that is going takes it up",
+    hint: "joins what is going at its next step",
+  },
+  {
+    mode: "collect",
+    name: "is collected",
+    place: "Say something; it is gathered with what follows",
+    hint: "is answered together with what follows",
+  },
+  {
+    mode: "rollback",
+    name: "rolls back",
+    place: "Say it again, better; the old turn is forgotten",
+    hint: "takes over; the model forgets the turn it replaces",
+  },
+  {
+    mode: "refuse",
+    name: "only if idle",
+    place: "Say something; it is refused while something is going",
+    hint: "is refused while something is going",
+  },
 ];
 
 export function modeOf(name) {

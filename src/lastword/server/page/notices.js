@@ -6,8 +6,14 @@ import { icon } from "./icons.js";
 
 const LASTS = 6000; // ms of a line that nobody has to act on
 const PATIENCE = 700; // ms without a connection before it is worth a word
-const AWAY = ["The server is away; reconnecting.", "Nothing is lost: what was said is stored, and what you write stays in the box until it can be sent."];
-const ELSEWHERE = ["Another process has this session now.", "It goes on there; this page follows once it can be reached from here."];
+const AWAY = [
+  "The server is away; reconnecting.",
+  "Nothing is lost: what was said is stored, and what you write stays in the box until it can be sent.",
+];
+const ELSEWHERE = [
+  "Another process has this session now.",
+  "It goes on there; this page follows once it can be reached from here.",
+];
 
 export class Notices {
   #line;
@@ -33,7 +39,10 @@ export class Notices {
 
   problem({ title, detail, status }) {
     if (status === 401) return this.signedOut();
-    this.#show("error", [icon("warn"), h("span", {}, h("b", {}, title), detail && detail !== title ? ` ${detail}` : "")]);
+    this.#show("error", [
+      icon("warn"),
+      h("span", {}, h("b", {}, title), detail && detail !== title ? ` ${detail}` : ""),
+    ]);
   }
 
   clear() {
@@ -46,7 +55,10 @@ export class Notices {
     this.#out = true;
     this.#banner.hidden = false;
     this.#banner.className = "banner out";
-    this.#banner.replaceChildren(h("b", {}, "This page's key is not valid any more."), h("span", {}, " Open the link that the terminal prints. What you wrote stays in the box."));
+    this.#banner.replaceChildren(
+      h("b", {}, "This page's key is not valid any more."),
+      h("span", {}, " Open the link that the terminal prints. What you wrote stays in the box."),
+    );
   }
 
   link(link, state) {
@@ -70,6 +82,9 @@ export class Notices {
     clearTimeout(this.#timer);
     this.#line.className = `notice ${look}`;
     this.#line.hidden = false;
-    this.#line.replaceChildren(...nodes, button("Close", () => this.clear(), { class: "bare" }, icon("close")));
+    this.#line.replaceChildren(
+      ...nodes,
+      button("Close", () => this.clear(), { class: "bare" }, icon("close")),
+    );
   }
 }

@@ -4,7 +4,14 @@
 import { button, h } from "./dom.js";
 import { argumentsText, plain } from "./words.js";
 
-const VERBS = { shell: "wants to run", write_file: "wants to write", read_file: "wants to read", edit_file: "wants to change", delete_file: "wants to delete", fetch: "wants to fetch" };
+const VERBS = {
+  shell: "wants to run",
+  write_file: "wants to write",
+  read_file: "wants to read",
+  edit_file: "wants to change",
+  delete_file: "wants to delete",
+  fetch: "wants to fetch",
+};
 const LONG = 400; // characters of a command that is shown folded
 
 export class Question extends HTMLElement {
@@ -16,12 +23,32 @@ export class Question extends HTMLElement {
     this.dataset.question = question.id;
     this.className = "ask";
     const name = plain(question.tool);
-    const heading = h("h3", { id: `ask-${question.id}` }, h("b", {}, name), ` ${VERBS[question.tool] ?? "asks for your permission"}`);
+    const heading = h(
+      "h2",
+      { id: `ask-${question.id}` },
+      h("b", {}, name),
+      ` ${VERBS[question.tool] ?? "asks for your permission"}`,
+    );
     this.setAttribute("role", "group");
     this.setAttribute("aria-labelledby", heading.id);
-    const choose = (label, choice, look, title = null) => button(label, () => this.#choose(answer, choice), { class: look, title });
-    this.#buttons = [choose("Deny", { allow: false }, ""), choose("Allow", { allow: true }, "go"), choose("Always allow", { allow: true, always: true }, "", "The same again, for the rest of this session")];
-    this.replaceChildren(heading, subject(question), ...whole(question), h("div", { class: "choices" }, ...this.#buttons));
+    const choose = (label, choice, look, title = null) =>
+      button(label, () => this.#choose(answer, choice), { class: look, title });
+    this.#buttons = [
+      choose("Deny", { allow: false }, ""),
+      choose("Allow", { allow: true }, "go"),
+      choose(
+        "Always allow",
+        { allow: true, always: true },
+        "",
+        "The same again, for the rest of this session",
+      ),
+    ];
+    this.replaceChildren(
+      heading,
+      subject(question),
+      ...whole(question),
+      h("div", { class: "choices" }, ...this.#buttons),
+    );
   }
 
   /** The safe answer has the focus, so that a key pressed by mistake allows nothing. */
@@ -43,12 +70,23 @@ export class Question extends HTMLElement {
 
 function subject({ subject: text, text: given }) {
   const shown = plain(text || given);
-  return h("pre", { class: shown.length > LONG ? "subject long" : "subject", tabindex: "0" }, shown);
+  return h(
+    "pre",
+    { class: shown.length > LONG ? "subject long" : "subject", tabindex: "0" },
+    shown,
+  );
 }
 
 function whole({ subject: text, text: given }) {
   if (!given || given === text) return [];
-  return [h("details", {}, h("summary", {}, "All that it is called with"), h("pre", { tabindex: "0" }, argumentsText(given)))];
+  return [
+    h(
+      "details",
+      {},
+      h("summary", {}, "All that it is called with"),
+      h("pre", { tabindex: "0" }, argumentsText(given)),
+    ),
+  ];
 }
 
 customElements.define("lw-question", Question);

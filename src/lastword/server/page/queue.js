@@ -29,11 +29,18 @@ export class Queue extends HTMLElement {
     const paused = hushed || queue.some((one) => one.held);
     this.hidden = queue.length === 0;
     this.classList.toggle("paused", paused);
-    say(this.#label, paused ? "Paused by the stop" : "Next");
+    say(this.#label, paused ? "Paused" : "Next");
     this.#resume.hidden = !paused;
-    const chips = this.#chips.of(queue, (one) => one.id, (one) => new Chip(one.id, this));
+    const chips = this.#chips.of(
+      queue,
+      (one) => one.id,
+      (one) => new Chip(one.id, this),
+    );
     chips.forEach((chip, place) => chip.show(queue[place], place, queue.length));
-    arrange(this.#list, chips.map((chip) => chip.element));
+    arrange(
+      this.#list,
+      chips.map((chip) => chip.element),
+    );
   }
 
   get doing() {
@@ -59,7 +66,8 @@ export class Queue extends HTMLElement {
     if (!moved) return;
     event.preventDefault();
     const chip = event.target.closest?.(".chip");
-    for (const one of this.querySelectorAll(".chip")) one.classList.toggle("target", one === chip && one !== moved);
+    for (const one of this.querySelectorAll(".chip"))
+      one.classList.toggle("target", one === chip && one !== moved);
   }
 
   async #drop(event) {
@@ -77,11 +85,32 @@ class Chip {
   #place = 0;
   #text = "";
   #edits = false;
-  #words = h("button", { type: "button", class: "words", tabindex: "-1", on: { click: () => this.#edit() } });
+  #words = h("button", {
+    type: "button",
+    class: "words",
+    tabindex: "-1",
+    on: { click: () => this.#edit() },
+  });
   #how = h("small");
-  #remove = button("Remove", () => this.#queue.removed(this.#id, this.#place), { tabindex: "-1" }, icon("close"));
-  #editor = h("textarea", { rows: "1", "aria-label": "Edit the message", on: { keydown: (event) => this.#editing(event), blur: () => this.#finish(true) } });
-  element = h("li", { class: "chip", tabindex: "0", draggable: "true" }, h("span", { class: "grip" }, icon("grip")), this.#words, this.#how, this.#remove);
+  #remove = button(
+    "Remove",
+    () => this.#queue.removed(this.#id, this.#place),
+    { tabindex: "-1" },
+    icon("close"),
+  );
+  #editor = h("textarea", {
+    rows: "1",
+    "aria-label": "Edit the message",
+    on: { keydown: (event) => this.#editing(event), blur: () => this.#finish(true) },
+  });
+  element = h(
+    "li",
+    { class: "chip", tabindex: "0", draggable: "true" },
+    h("span", { class: "grip" }, icon("grip")),
+    this.#words,
+    this.#how,
+    this.#remove,
+  );
 
   constructor(id, queue) {
     this.#id = id;
@@ -103,7 +132,9 @@ class Chip {
     say(this.#how, PLACES[placed] ?? "");
     this.#how.hidden = !PLACES[placed];
     set(this.#words, { title: text });
-    set(this.element, { "aria-label": `${short(text, 120)}, ${place + 1} of ${many}. Enter edits, Delete removes, Alt and an arrow moves.` });
+    set(this.element, {
+      "aria-label": `${short(text, 120)}, ${place + 1} of ${many}. Enter edits, Delete removes, Alt and an arrow moves.`,
+    });
   }
 
   #key(event) {
@@ -111,9 +142,11 @@ class Chip {
     const back = event.key === "ArrowLeft" || event.key === "ArrowUp";
     const on = event.key === "ArrowRight" || event.key === "ArrowDown";
     if (event.altKey && (back || on)) this.#queue.shift(this.#id, back ? -1 : 1);
-    else if (event.key === "Delete" || event.key === "Backspace") this.#queue.removed(this.#id, this.#place);
+    else if (event.key === "Delete" || event.key === "Backspace")
+      this.#queue.removed(this.#id, this.#place);
     else if (event.key === "Enter" || event.key === "F2") this.#edit();
-    else if (back || on) (back ? this.element.previousElementSibling : this.element.nextElementSibling)?.focus();
+    else if (back || on)
+      (back ? this.element.previousElementSibling : this.element.nextElementSibling)?.focus();
     else return;
     event.preventDefault();
   }

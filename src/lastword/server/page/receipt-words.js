@@ -10,7 +10,13 @@ const HEADS = {
   parent: "Ended with the run that had started it",
   lost: "Lost to another process",
 };
-const WHY = { stopped: "stop", superseded: "new message", shutdown: "shutdown", parent: "parent stopped", lost: "lost" };
+const WHY = {
+  stopped: "stop",
+  superseded: "new message",
+  shutdown: "shutdown",
+  parent: "parent stopped",
+  lost: "lost",
+};
 const NAMED = 3;
 
 export function why(receipt) {
@@ -21,18 +27,25 @@ export function why(receipt) {
 export function head(receipt, settled = false) {
   const verb = HEADS[receipt.reason] ?? "Stopped";
   const left = receipt.unconfirmed?.length ?? 0;
-  if (!receipt.quiet) return left === 1 ? `${verb}; one thing is still ending` : `${verb}; ${left} things are still ending`;
+  if (!receipt.quiet)
+    return left === 1
+      ? `${verb}; one thing is still ending`
+      : `${verb}; ${left} things are still ending`;
   const seen = receipt.level === "group" ? "as far as can be seen, all is quiet" : "all is quiet";
   return `${verb}, and ${settled ? "now " : ""}${seen}`;
 }
 
 /** For an answer that was cut off by the next message, and nothing else. */
 export function slimHead({ dropped: refused }) {
-  return refused ? `${HEADS.superseded}; ${count(refused, "late effect")} refused` : HEADS.superseded;
+  return refused
+    ? `${HEADS.superseded}; ${count(refused, "late effect")} refused`
+    : HEADS.superseded;
 }
 
 export function when(receipt) {
-  return [clock(receipt.fenced_at), receipt.quiet && receipt.took > 0 && lasted(receipt.took)].filter(Boolean).join(" · ");
+  return [clock(receipt.fenced_at), receipt.quiet && receipt.took > 0 && lasted(receipt.took)]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 /**
@@ -40,9 +53,19 @@ export function when(receipt) {
  * @returns {{text: string, warn?: boolean}[]}
  */
 export function lines(receipt) {
-  const told = [answers(receipt), tools(receipt), children(receipt), ended(receipt), later(receipt), waiting(receipt)];
+  const told = [
+    answers(receipt),
+    tools(receipt),
+    children(receipt),
+    ended(receipt),
+    later(receipt),
+    waiting(receipt),
+  ];
   const warnings = [kept(receipt), ending(receipt), escaped(receipt), stored(receipt)];
-  return [...told.filter(Boolean).map((text) => ({ text })), ...warnings.filter(Boolean).map((text) => ({ text, warn: true }))];
+  return [
+    ...told.filter(Boolean).map((text) => ({ text })),
+    ...warnings.filter(Boolean).map((text) => ({ text, warn: true })),
+  ];
 }
 
 /** Whether there is more to it than an answer that was cut off. */
@@ -62,46 +85,74 @@ function answers({ runs = [], dropped: refused = 0 }) {
 
 function tools({ calls = [] }) {
   const many = (status) => calls.filter((call) => call.status === status).length;
-  const parts = [[many("completed"), "finished"], [many("may have executed"), "may have executed"], [many("not started"), "never started"]].filter(([number]) => number);
+  const parts = [
+    [many("completed"), "finished"],
+    [many("may have executed"), "may have executed"],
+    [many("not started"), "never started"],
+  ].filter(([number]) => number);
   if (!parts.length) return "";
   const [[first, fate], ...rest] = parts;
-  return [`${count(first, "tool")} ${fate}`, ...rest.map(([number, other]) => `${number} ${other}`)].join(", ");
+  return [
+    `${count(first, "tool")} ${fate}`,
+    ...rest.map(([number, other]) => `${number} ${other}`),
+  ].join(", ");
 }
 
 function children({ children: all = [] }) {
   const over = all.filter((child) => child.fate === "ended").length;
   const stay = all.filter((child) => child.fate === "kept").length;
-  return [over && `${count(over, "child run")} ended`, stay && `${count(stay, "child run")} kept on purpose`].filter(Boolean).join(", ");
+  return [
+    over && `${count(over, "child run")} ended`,
+    stay && `${count(stay, "child run")} kept on purpose`,
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 function ended({ processes = [] }) {
   const killed = processes.filter((one) => one.fate === "killed").length;
   const all = processes.filter((one) => one.fate === "ended").length + killed;
   if (!all) return "";
-  const hard = !killed ? "" : killed === all ? (all === 1 ? "; it had to be killed" : "; all had to be killed") : `, ${killed} of them had to be killed`;
+  const hard = !killed
+    ? ""
+    : killed === all
+      ? all === 1
+        ? "; it had to be killed"
+        : "; all had to be killed"
+      : `, ${killed} of them had to be killed`;
   return `${count(all, "process")} ended${hard}`;
 }
 
 function waiting({ messages = [] }) {
   const paused = messages.filter((one) => one.fate === "paused").length;
-  return paused ? `${count(paused, "message")} ${paused === 1 ? "waits" : "wait"} until you resume or say something` : "";
+  return paused
+    ? `${count(paused, "message")} ${paused === 1 ? "waits" : "wait"} until you resume or say something`
+    : "";
 }
 
 function kept({ processes = [] }) {
   const stay = processes.filter((one) => one.fate === "kept");
-  return stay.length ? `${stay.length} kept on purpose: ${named(stay.map((one) => one.command))}` : "";
+  return stay.length
+    ? `${stay.length} kept on purpose: ${named(stay.map((one) => one.command))}`
+    : "";
 }
 
 function ending({ session, unconfirmed = [] }) {
-  return unconfirmed.length ? `Still ending: ${named(unconfirmed.map((one) => `${one.kind} ${one.name.replace(`${session}#`, "")}`))}` : "";
+  return unconfirmed.length
+    ? `Still ending: ${named(unconfirmed.map((one) => `${one.kind} ${one.name.replace(`${session}#`, "")}`))}`
+    : "";
 }
 
 function later({ session, later: ended = [] }) {
-  return ended.length ? `Ended only after the receipt was written: ${named(ended.map((one) => `${one.kind} ${one.name.replace(`${session}#`, "")}`))}` : "";
+  return ended.length
+    ? `Ended only after the receipt was written: ${named(ended.map((one) => `${one.kind} ${one.name.replace(`${session}#`, "")}`))}`
+    : "";
 }
 
 function escaped({ level }) {
-  return level === "group" ? "What left its process group cannot be seen here, and may live on" : "";
+  return level === "group"
+    ? "What left its process group cannot be seen here, and may live on"
+    : "";
 }
 
 function stored({ durable }) {

@@ -21,7 +21,7 @@ export class Receipt extends HTMLElement {
     const told = lines(receipt);
     const title = slim ? slimHead(receipt) : head(receipt, settled);
     this.replaceChildren(
-      h("header", {}, square(), h("h3", {}, title), h("time", {}, when(receipt))),
+      h("header", {}, square(), h("h2", {}, title), h("time", {}, when(receipt))),
       ...(slim ? [] : [h("ul", {}, ...told.map(line))]),
       ...dropped(receipt).map((message) => droppedRow(message, putBack)),
       ...(slim ? [] : [details(receipt, opened)]),
@@ -35,20 +35,52 @@ function line({ text, warn }) {
 
 function droppedRow(message, putBack) {
   const back = button("Put it back in the box", () => putBack(message.text), { class: "plain" });
-  return h("div", { class: "dropped" }, h("p", {}, h("span", {}, "Never answered: "), `“${short(message.text, 200)}”`), back);
+  return h(
+    "div",
+    { class: "dropped" },
+    h("p", {}, h("span", {}, "Never answered: "), `“${short(message.text, 200)}”`),
+    back,
+  );
 }
 
 function details(receipt, opened) {
   const { calls = [], processes = [], children = [], refused = [], runs = [] } = receipt;
   const parts = [
-    table("Tools", calls.map((call) => [plain(call.name), call.status])),
-    table("Processes", processes.map((one) => [`${one.pid > 0 ? one.pid : ""} ${plain(one.command)}`.trim(), one.fate])),
-    table("Child runs", children.map((child) => [`${child.session} ${child.run}`, child.fate])),
+    table(
+      "Tools",
+      calls.map((call) => [plain(call.name), call.status]),
+    ),
+    table(
+      "Processes",
+      processes.map((one) => [
+        `${one.pid > 0 ? one.pid : ""} ${plain(one.command)}`.trim(),
+        one.fate,
+      ]),
+    ),
+    table(
+      "Child runs",
+      children.map((child) => [`${child.session} ${child.run}`, child.fate]),
+    ),
     table("Refused after the fence", grouped(refused)),
   ].filter(Boolean);
-  const words = [runs.length && `Run ${runs.join(", ")}`, `generation ${receipt.generation}`, receipt.level && `processes held: ${receipt.level}`, receipt.durable ? "stored" : "not stored yet"];
-  const more = receipt.dropped > refused.length && refused.length ? [h("p", {}, `and ${receipt.dropped - refused.length} more that are only counted`)] : [];
-  return h("details", { open: opened }, h("summary", {}, "Everything that was ended"), ...parts, ...more, h("p", { class: "fine" }, words.filter(Boolean).join(" · ")));
+  const words = [
+    runs.length && `Run ${runs.join(", ")}`,
+    `generation ${receipt.generation}`,
+    receipt.level && `processes held: ${receipt.level}`,
+    receipt.durable ? "stored" : "not stored yet",
+  ];
+  const more =
+    receipt.dropped > refused.length && refused.length
+      ? [h("p", {}, `and ${receipt.dropped - refused.length} more that are only counted`)]
+      : [];
+  return h(
+    "details",
+    { open: opened },
+    h("summary", {}, "Everything that was ended"),
+    ...parts,
+    ...more,
+    h("p", { class: "fine" }, words.filter(Boolean).join(" · ")),
+  );
 }
 
 /** What was refused, one row for as many of a kind as came one after another. */
@@ -67,7 +99,9 @@ function grouped(refused) {
 
 function table(title, rows) {
   if (!rows.length) return null;
-  const cells = rows.map(([what, fate]) => h("tr", {}, h("td", {}, what), h("td", { "data-fate": fate.replace(/ /g, "-") }, fate)));
+  const cells = rows.map(([what, fate]) =>
+    h("tr", {}, h("td", {}, what), h("td", { "data-fate": fate.replace(/ /g, "-") }, fate)),
+  );
   return h("table", {}, h("caption", {}, title), h("tbody", {}, ...cells));
 }
 

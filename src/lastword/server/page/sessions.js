@@ -4,7 +4,13 @@ import { arrange, button, h, Keyed, say, set } from "./dom.js";
 import { icon } from "./icons.js";
 import { ago } from "./words.js";
 
-const STATES = { idle: "idle", running: "is answering", asking: "asks you", stopping: "is stopping", waiting: "is paused" };
+const STATES = {
+  idle: "idle",
+  running: "is answering",
+  asking: "asks you",
+  stopping: "is stopping",
+  waiting: "is paused",
+};
 
 export class Sessions extends HTMLElement {
   #rows = new Keyed();
@@ -18,16 +24,43 @@ export class Sessions extends HTMLElement {
   begin(doing) {
     this.#doing = doing;
     this.#new.prepend(icon("plus"));
-    this.append(h("p", { class: "brand", "aria-label": "lastword" }, "last", h("i", {}, "word")), this.#new, h("nav", {}, this.#list, this.#more), this.#who);
+    this.append(
+      h("p", { class: "brand", "aria-label": "lastword" }, "last", h("i", {}, "word")),
+      this.#new,
+      h("nav", {}, this.#list, this.#more),
+      this.#who,
+    );
     this.#list.addEventListener("keydown", (event) => this.#key(event));
   }
 
   show({ sessions, current, more, me, now }) {
-    const rows = this.#rows.of(sessions, (one) => one.id, () => new Row(this.#doing));
+    const rows = this.#rows.of(
+      sessions,
+      (one) => one.id,
+      () => new Row(this.#doing),
+    );
     rows.forEach((row, index) => row.show(sessions[index], sessions[index].id === current, now));
-    arrange(this.#list, rows.map((row) => row.element));
+    arrange(
+      this.#list,
+      rows.map((row) => row.element),
+    );
     this.#more.hidden = !more;
-    say(this.#who, me ? [me.agent && `agent: ${me.agent}`, me.name !== "local" && me.name, me.version].filter(Boolean).join(" · ") : "");
+    say(
+      this.#who,
+      me
+        ? [me.agent && `agent: ${me.agent}`, me.name !== "local" && me.name, me.version]
+            .filter(Boolean)
+            .join(" · ")
+        : "",
+    );
+  }
+
+  focus() {
+    (
+      this.#list.querySelector("[aria-current]") ??
+      this.#list.querySelector("a") ??
+      this.#new
+    ).focus();
   }
 
   #key(event) {
@@ -51,13 +84,22 @@ class Row {
   element;
 
   constructor(doing) {
-    this.#remove = button("Delete this session", () => doing.remove(this.#session), { class: "remove" }, icon("trash"));
+    this.#remove = button(
+      "Delete this session",
+      () => doing.remove(this.#session),
+      { class: "remove" },
+      icon("trash"),
+    );
     this.element = h("li", {}, this.#link, this.#remove);
   }
 
   show(session, current, now) {
     this.#session = session;
-    set(this.#link, { href: `#/s/${encodeURIComponent(session.id)}`, "aria-current": current ? "page" : null, title: session.title || null });
+    set(this.#link, {
+      href: `#/s/${encodeURIComponent(session.id)}`,
+      "aria-current": current ? "page" : null,
+      title: session.title || null,
+    });
     set(this.#dot, { class: `dot ${session.state}` });
     say(this.#title, session.title || "New session");
     say(this.#state, `, ${STATES[session.state] ?? session.state}, `);

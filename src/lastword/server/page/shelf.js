@@ -1,6 +1,6 @@
 // The list of sessions, which of them is shown, and the address that says so.
 
-import { remember, remembered } from "./composer.js";
+import { remember, remembered } from "./memory.js";
 import { confirmDelete } from "./dialogs.js";
 import { call, sessionPath } from "./wire.js";
 
@@ -29,9 +29,17 @@ export class Shelf {
 
   /** What the list shows: the session on the page is told by its own events, which are sooner. */
   rows(state) {
-    const sessions = this.#sessions.map((one) => (one.id === state.session ? { ...one, title: one.title || state.title } : one));
-    if (this.#fresh && !sessions.some((one) => one.id === this.#fresh)) {
-      sessions.unshift({ id: this.#fresh, title: state.session === this.#fresh ? state.title : "", state: "idle", at: 0, fresh: true });
+    const sessions = this.#sessions.map((one) =>
+      one.id === state.session ? { ...one, title: one.title || state.title } : one,
+    );
+    if (state.session && !sessions.some((one) => one.id === state.session)) {
+      sessions.unshift({
+        id: state.session,
+        title: state.title,
+        state: "idle",
+        at: 0,
+        fresh: true,
+      });
     }
     return { sessions, current: state.session, more: this.#next !== null };
   }
@@ -67,6 +75,7 @@ export class Shelf {
   }
 
   forget(id) {
+    if (id === this.#fresh) this.#used(); // what was deleted is nobody's new session
     this.#sessions = this.#sessions.filter((one) => one.id !== id);
     if (this.#app.state.session !== id) return this.#app.drawSoon();
     this.#app.close();
@@ -77,6 +86,11 @@ export class Shelf {
   more() {
     this.#limit += 50;
     return this.refresh();
+  }
+
+  #used() {
+    this.#fresh = null;
+    remember("fresh", null);
   }
 
   /** Several reasons to look within a moment are one. */
@@ -92,6 +106,7 @@ export class Shelf {
       const { sessions, next } = await call("GET", `v1/sessions?limit=${this.#limit}`);
       this.#sessions = sessions;
       this.#next = next;
+      if (sessions.some((one) => one.id === this.#fresh)) this.#used();
       if (sessions.some((one) => one.id === this.#app.state.session)) this.#app.watch(); // said in another window
       this.#app.drawSoon();
     } catch (problem) {
@@ -106,5 +121,7 @@ function address(id) {
 }
 
 function madeUp() {
-  return `s-${Date.now().toString(36)}-${Math.floor(Math.random() * 1679616).toString(36).padStart(4, "0")}`;
+  return `s-${Date.now().toString(36)}-${Math.floor(Math.random() * 1679616)
+    .toString(36)
+    .padStart(4, "0")}`;
 }

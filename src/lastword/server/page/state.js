@@ -3,19 +3,20 @@
 // with the same picture, and what is heard twice is shown once.
 
 import * as fact from "./facts.js";
+import { earlier, prepended, recorded } from "./past.js";
 
-/** Kinds that a run does: nothing of these is drawn once the run was fenced. */
-const EFFECTS = new Set(["text", "thinking", "progress", "typing", "call", "started", "usage"]);
+export { blank } from "./facts.js";
+
+const EFFECTS = new Set(["text", "thinking", "progress", "started", "usage"]);
 const MOST_WAITS = 200;
 
-export function blank(session = "") {
-  return {
-    session, title: "", generation: 0, active: null, typing: false, known: false,
-    items: [], messages: {}, placed: {}, pending: [], sending: {},
-    queue: [], hushed: false, questions: [], processes: [], ending: [], waits: [],
-    seen: null, fence: 0, over: {}, stopping: null, held: [],
-    entries: [], more: false, closed: "", level: "",
-  };
+/** Whether a run does something by it: then it is not drawn once the run was fenced. What became
+    of a call or a process is told by the session, whenever it is known. */
+function acts({ kind, data }) {
+  if (kind === "typing") return data.on;
+  if (kind === "call") return data.status === "intended" || data.status === "begun";
+  if (kind === "question") return data.news === "opened";
+  return EFFECTS.has(kind);
 }
 
 /** @returns the next state */
@@ -28,7 +29,11 @@ export function reduce(state, action) {
     case "older":
       return prepended(state, action.entries, action.more);
     case "sending":
-      return fact.said({ ...state, sending: { ...state.sending, [action.message.id]: true } }, action.message, action.at);
+      return fact.said(
+        { ...state, sending: { ...state.sending, [action.message.id]: true } },
+        action.message,
+        action.at,
+      );
     case "sent":
       return without(state, "sending", action.id);
     case "unsent":
@@ -62,14 +67,18 @@ function heard(state, event) {
   if (event.kind === "snapshot") return { ...snapshot(state, event), seen: { epoch, number } };
   const { seen } = state;
   if (seen && epoch === seen.epoch && number <= seen.number) return state;
-  const next = { ...state, seen: { epoch, number }, generation: Math.max(state.generation, event.generation ?? 0) };
+  const next = {
+    ...state,
+    seen: { epoch, number },
+    generation: Math.max(state.generation, event.generation ?? 0),
+  };
   if (event.kind === "missed") {
     return (event.data?.events ?? []).reduce((s, missed) => applied(s, missed), released(next));
   }
-  if (EFFECTS.has(event.kind) && fenced(next, event)) return next;
+  if (acts(event) && fenced(next, event)) return next;
   // from the key press on the page is silent: what the server still let through until it heard of
   // the stop is part of the record, and is shown with the receipt
-  if (next.stopping && EFFECTS.has(event.kind) && event.run && event.run === next.stopping.run) {
+  if (next.stopping && acts(event) && event.run && event.run === next.stopping.run) {
     return { ...next, held: [...next.held, event] };
   }
   return applied(next, event);
@@ -102,7 +111,7 @@ function applied(state, event) {
     case "progress":
       return fact.progressed(state, run, generation, data.call ?? null, text, at);
     case "typing":
-      return { ...state, typing: !!data.on && !state.over[run] };
+      return state.active === run ? { ...state, typing: !!data.on } : state;
     case "call":
       return fact.called(state, run, generation, data, at);
     case "process":
@@ -129,14 +138,18 @@ function applied(state, event) {
 function runEnded(state, { run, text, data, at }) {
   const mine = state.active === run;
   const next = fact.ended(mine ? released(state) : state, run, { outcome: text, ...data }, at);
-  const waits = next.waits.map((wait) => (wait.run === run && !wait.until ? { ...wait, until: at } : wait));
+  const waits = next.waits.map((wait) =>
+    wait.run === run && !wait.until ? { ...wait, until: at } : wait,
+  );
   const stopping = next.stopping ?? (mine && text === "stopped" ? { at, run } : null); // by somebody else
   return { ...next, waits, stopping, questions: next.questions.filter((one) => one.run !== run) };
 }
 
 function stopped(state, receipt, settled) {
   const next = fact.receipted(released(state), receipt, settled);
-  const ending = receipt.quiet ? [] : (receipt.unconfirmed ?? []).map((one) => `${one.kind} ${one.name}`);
+  const ending = receipt.quiet
+    ? []
+    : (receipt.unconfirmed ?? []).map((one) => `${one.kind} ${one.name}`);
   const stopping = receipt.reason === "superseded" ? next.stopping : null;
   return { ...next, ending, stopping, level: receipt.level || next.level };
 }
@@ -145,7 +158,17 @@ function processed(state, { run, data, at, generation }) {
   if (data.state === "starting") return state; // it has no number yet
   const others = state.processes.filter((one) => one.pid !== data.pid || one.ended_at);
   const before = state.processes.find((one) => one.pid === data.pid && !one.ended_at);
-  const one = { started_at: at, ended_at: null, ...before, pid: data.pid, command: data.command, kept: data.kept, code: data.code, run: before?.run ?? run, generation: before?.generation ?? generation };
+  const one = {
+    started_at: at,
+    ended_at: null,
+    ...before,
+    pid: data.pid,
+    command: data.command,
+    kept: data.kept,
+    code: data.code,
+    run: before?.run ?? run,
+    generation: before?.generation ?? generation,
+  };
   if (data.state === "ended") one.ended_at = at;
   return { ...state, processes: [...others, one] };
 }
@@ -153,10 +176,23 @@ function processed(state, { run, data, at, generation }) {
 function asked(state, { news, question, allowed }, at) {
   const others = state.questions.filter((one) => one.id !== question.id);
   if (news === "opened") {
-    const wait = { id: question.id, run: question.run, tool: question.tool, at, until: 0, allowed: null };
-    return { ...state, questions: [...others, question], waits: [...state.waits.slice(-MOST_WAITS), wait] };
+    const wait = {
+      id: question.id,
+      run: question.run,
+      tool: question.tool,
+      at,
+      until: 0,
+      allowed: null,
+    };
+    return {
+      ...state,
+      questions: [...others, question],
+      waits: [...state.waits.slice(-MOST_WAITS), wait],
+    };
   }
-  const waits = state.waits.map((wait) => (wait.id === question.id ? { ...wait, until: wait.until || at, allowed } : wait));
+  const waits = state.waits.map((wait) =>
+    wait.id === question.id ? { ...wait, until: wait.until || at, allowed } : wait,
+  );
   return { ...state, questions: others, waits };
 }
 
@@ -165,7 +201,8 @@ function queued(state, { messages, hushed }) {
   let next = { ...state, queue: messages, hushed: !!hushed };
   // nobody tells that a run took up what was sent to steer it: it is gone from the queue, that is all
   for (const { id, placed } of state.queue) {
-    if (placed === "steering" && !there.has(id) && next.active) next = fact.joined(next, next.active, id);
+    if (placed === "steering" && !there.has(id) && next.active)
+      next = fact.joined(next, next.active, id);
   }
   for (const { id, text, by } of messages) next = fact.said(next, { id, text, by });
   return next;
@@ -175,9 +212,12 @@ function snapshot(state, { data }) {
   const { session } = data;
   const older = earlier(state.entries, data.entries);
   const entries = [...older, ...data.entries];
-  const past = entries.reduce(recorded, { ...blank(session.id), level: state.level });
+  const past = entries.reduce(recorded, { ...fact.blank(session.id), level: state.level });
   const more = older.length ? state.more : data.more;
-  let next = queued({ ...past, entries, more, known: true, sending: state.sending }, { messages: data.queue, hushed: data.hushed });
+  let next = queued(
+    { ...past, entries, more, known: true, sending: state.sending },
+    { messages: data.queue, hushed: data.hushed },
+  );
   for (const id of Object.keys(state.sending)) {
     if (state.messages[id] && !next.messages[id]) next = fact.said(next, state.messages[id]);
   }
@@ -185,71 +225,16 @@ function snapshot(state, { data }) {
   const { questions, processes, ending = [], active, typing } = data;
   if (!ending.length) next = fact.endedSince(next);
   const stopping = session.state === "stopping" && !active ? state.stopping : null;
-  return { ...next, title: session.title || next.title, generation: session.generation, active, typing, questions, processes, ending, waits, stopping };
-}
-
-/** Of the entries that were there, those that the new ones continue without a gap. */
-function earlier(before, now) {
-  const first = now[0]?.number;
-  const older = before.filter((entry) => entry.number < first);
-  return older.at(-1)?.number === first - 1 ? older : [];
-}
-
-/** Older entries go before all that is there; the turn that they were cut off in is made whole. */
-function prepended(state, older, more) {
-  const past = older.reduce(recorded, blank(state.session));
-  const here = new Map(state.items.map((item) => [item.key, item]));
-  const before = past.items.filter((item) => !(item.kind === "receipt" && here.has(item.key)));
-  const items = before.map((item) => (here.has(item.key) ? whole(item, here.get(item.key)) : item));
-  const done = new Set(items.map((item) => item.key));
-  const pending = past.pending.filter((id) => !state.placed[id] && !state.pending.includes(id));
   return {
-    ...state, more,
-    entries: [...older, ...state.entries],
-    items: [...items, ...state.items.filter((item) => !done.has(item.key))],
-    messages: { ...past.messages, ...state.messages },
-    placed: { ...past.placed, ...state.placed },
-    pending: [...pending, ...state.pending],
-    over: { ...past.over, ...state.over },
+    ...next,
+    title: session.title || next.title,
+    generation: session.generation,
+    active,
+    typing,
+    questions,
+    processes,
+    ending,
+    waits,
+    stopping,
   };
-}
-
-function whole(older, newer) {
-  if (older.kind !== "turn") return newer;
-  const parts = older.parts.slice();
-  for (const part of newer.parts) {
-    const index = part.kind === "call" ? parts.findIndex((one) => one.call === part.call) : parts.length - 1;
-    const before = parts[index];
-    if (part.kind === "call" && before) parts[index] = { ...part, name: before.name, arguments: before.arguments, nature: before.nature, at: before.at, began: before.began };
-    else if (before?.kind === part.kind && "text" in part) parts[index] = { ...before, text: before.text + part.text };
-    else parts.push(part);
-  }
-  return { ...newer, parts, at: older.at, generation: older.generation };
-}
-
-function recorded(state, entry) {
-  const { kind, run, at = 0 } = entry;
-  switch (kind) {
-    case "said":
-      return fact.said(state, entry.message, at);
-    case "began":
-      return fact.began(state, run, entry.generation, entry.messages ?? [], at);
-    case "text":
-    case "thinking":
-      return fact.uttered(state, kind, run, 0, entry.text, at);
-    case "called":
-      return fact.called(state, run, 0, { call: entry.call, name: entry.name, arguments: entry.arguments, nature: entry.nature, status: "begun" }, at);
-    case "result":
-      return fact.called(state, run, 0, { call: entry.call, status: entry.status, content: entry.content, error: !!entry.error }, at);
-    case "note":
-      return fact.noted(state, run ?? null, entry.text, entry.number);
-    case "summary":
-      return fact.noted(state, null, "Earlier turns were summarised for the model.", entry.number);
-    case "finished":
-      return fact.ended(state, run, entry, at);
-    case "receipt":
-      return { ...fact.receipted(state, entry.receipt ?? entry), level: (entry.receipt ?? entry).level || state.level };
-    default:
-      return state;
-  }
 }

@@ -1,7 +1,7 @@
-// As the system has it, or as the person chose. It is a module of its own that is loaded first, so
-// that a dark page does not flash up white.
+// As the system has it, or as the person chose. The page waits for this module before it is
+// painted, so that a dark one does not flash up white.
 
-import { remember, remembered } from "./composer.js";
+import { remember, remembered } from "./memory.js";
 
 const ORDER = ["auto", "light", "dark"];
 
@@ -10,7 +10,7 @@ export function theme() {
   return ORDER.includes(chosen) ? chosen : "auto";
 }
 
-export function applyTheme() {
+function applyTheme() {
   const chosen = theme();
   if (chosen === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = chosen;
@@ -20,3 +20,5 @@ export function nextTheme() {
   remember("theme", ORDER[(ORDER.indexOf(theme()) + 1) % ORDER.length]);
   applyTheme();
 }
+
+applyTheme();

@@ -3,9 +3,10 @@
 // a width give a list of shapes, each with what it tells when it is pointed at.
 
 import { why } from "./receipt-words.js";
+import { lanesOf } from "./timeline-lanes.js";
 import { scaleOf } from "./timeline-scale.js";
 import { runNumber } from "./view.js";
-import { argumentsLine, clock, lasted, short } from "./words.js";
+import { clock, lasted } from "./words.js";
 
 const TOP = 18;
 const BAR = 17;
@@ -21,79 +22,29 @@ const SPANS = { tool: [6, 8], wait: [6, 8], process: [3, 5] };
 export function timelineOf(state, { width, runs, now }) {
   const lanes = lanesOf(state, runs, now);
   if (!lanes.length) return { height: 0, shapes: [] };
-  clip(lanes);
   const left = width < 560 ? 50 : 74;
   const right = lanes.some((lane) => lane.receipt?.dropped) ? 140 : 48;
-  const scale = scaleOf(lanes.flatMap((lane) => [[lane.a, lane.b], ...lane.spans.map((span) => [span.a, span.b])]), left, width - right);
+  const scale = scaleOf(
+    lanes.flatMap((lane) => [[lane.a, lane.b], ...lane.spans.map((span) => [span.a, span.b])]),
+    left,
+    width - right,
+  );
   const shapes = [];
   let y = TOP;
   for (const lane of lanes) {
     const bottom = drawLane(shapes, lane, y, scale, width);
-    lane.top = y;
     y = bottom + GAP;
   }
   const lines = [];
-  drawFences(lines, lanes.filter((lane) => lane.fence), scale, y);
+  drawFences(
+    lines,
+    lanes.filter((lane) => lane.fence),
+    scale,
+    y,
+    width,
+  );
   if (lanes.at(-1).live) drawNow(lines, scale.x(now), y, now);
   return { height: y + 18, shapes: [...axis(scale, y, width), ...lines, ...shapes] }; // words are on top
-}
-
-function lanesOf(state, runs, now) {
-  const receipts = new Map(state.items.filter((item) => item.kind === "receipt").flatMap(({ receipt }) => receipt.runs.map((run) => [run, receipt])));
-  const turns = state.items.filter((item) => item.kind === "turn" && item.at).slice(-runs);
-  return turns.map((turn) => laneOf(state, turn, receipts.get(turn.run), now));
-}
-
-/** What outlives its run, as a kept process does, must not stretch the picture for as long as it does. */
-function clip(lanes) {
-  const ends = lanes.flatMap((lane) => [lane.b, ...lane.spans.filter((span) => !span.open).map((span) => span.b)]);
-  const last = Math.max(...ends);
-  for (const span of lanes.flatMap((lane) => lane.spans)) if (span.open) span.b = Math.max(span.a, Math.min(span.b, last));
-}
-
-function laneOf(state, turn, receipt, now) {
-  const live = state.active === turn.run;
-  const fence = receipt?.fenced_at ?? (FENCED.has(turn.outcome) ? turn.until : 0); // the receipt follows
-  const b = fence || turn.until || (live ? now : lastOf(turn));
-  const calls = turn.parts.filter((part) => part.kind === "call" && part.at).map((part) => callSpan(part, b));
-  const waits = state.waits.filter((wait) => wait.run === turn.run).map((wait) => waitSpan(wait, b));
-  const processes = state.processes.filter((one) => one.run === turn.run && one.started_at).map((one) => processSpan(one, now));
-  const words = sayOf(state, turn);
-  return { turn, receipt, live, fence, a: turn.at, b: Math.max(b, turn.at), words, spans: [...calls, ...waits, ...processes] };
-}
-
-const FENCED = new Set(["stopped", "superseded"]);
-
-function lastOf({ parts, at }) {
-  return parts.reduce((last, part) => Math.max(last, part.until ?? 0, part.at ?? 0), at);
-}
-
-function sayOf(state, turn) {
-  const index = state.items.indexOf(turn);
-  const message = state.items.slice(0, index).findLast((item) => item.kind === "message");
-  return short(state.messages[message?.id]?.text ?? "", 80);
-}
-
-const CALLS = { completed: "done", "may have executed": "maybe", "not started": "never" };
-
-function callSpan(part, end) {
-  const a = part.began || part.at;
-  const b = part.until || end;
-  const name = part.nature === "post" ? "send" : part.name;
-  const look = part.error ? "failed" : (CALLS[part.status] ?? "going");
-  return { kind: "tool", key: `call ${part.call}`, a, b: Math.max(a, b), look, tell: [`${name} ${argumentsLine(part.arguments)}`.trim(), CALLS[part.status] ? part.status : "running", `${clock(a)}, ${lasted(b - a)}`] };
-}
-
-function waitSpan(wait, end) {
-  const b = wait.until || end;
-  const fate = wait.allowed === true ? "allowed" : wait.allowed === false ? "denied" : wait.until ? "withdrawn" : "waiting for you";
-  return { kind: "wait", key: `wait ${wait.id}`, a: wait.at, b: Math.max(wait.at, b), look: fate.split(" ")[0], tell: [`asked for ${wait.tool}`, fate, `${clock(wait.at)}, ${lasted(b - wait.at)}`] };
-}
-
-function processSpan(one, now) {
-  const b = one.ended_at ?? now;
-  const fate = one.ended_at ? `ended${one.code === null || one.code === undefined ? "" : ` with ${one.code}`}` : one.kept ? "kept, and still there" : "running";
-  return { kind: "process", key: `process ${one.pid} ${one.started_at}`, open: !one.ended_at || one.kept, a: one.started_at, b, look: one.kept ? "kept" : "process", tell: [`process ${one.pid} ${short(one.command, 80)}`, fate, `${clock(one.started_at)}, ${lasted(b - one.started_at)}`] };
 }
 
 function drawLane(shapes, lane, y, scale, width) {
@@ -102,10 +53,29 @@ function drawLane(shapes, lane, y, scale, width) {
   const wide = Math.max(4, scale.x(lane.b) - x);
   const outcome = lane.live ? "going" : turn.outcome || "ended";
   const number = runNumber(turn.run);
-  shapes.push({ key: `lane ${turn.run}`, tag: "text", class: "lane", x: 2, y: y + 12.5, text: width < 560 ? `g ${turn.generation}` : `gen ${turn.generation}` });
   shapes.push({
-    key: `run ${turn.run}`, tag: "rect", class: `bar ${outcome}`, x, y, width: wide, height: BAR, rx: 4,
-    tell: [lane.words ? `“${lane.words}”` : `run ${number}`, `run ${number}, generation ${turn.generation}`, outcome === "going" ? "going" : outcome, `${clock(lane.a)}, ${lasted(lane.b - lane.a)}`],
+    key: `lane ${turn.run}`,
+    tag: "text",
+    class: "lane",
+    x: 2,
+    y: y + 12.5,
+    text: width < 560 ? `g ${turn.generation}` : `gen ${turn.generation}`,
+  });
+  shapes.push({
+    key: `run ${turn.run}`,
+    tag: "rect",
+    class: `bar ${outcome}`,
+    x,
+    y,
+    width: wide,
+    height: BAR,
+    rx: 4,
+    tell: [
+      lane.words ? `“${lane.words}”` : `run ${number}`,
+      `run ${number}, generation ${turn.generation}`,
+      outcome === "going" ? "going" : outcome,
+      `${clock(lane.a)}, ${lasted(lane.b - lane.a)}`,
+    ],
   });
   const marks = receipt?.dropped ? refused(shapes, lane, x + wide, y + BAR / 2) : 0;
   label(shapes, lane, x, wide, y, marks, width);
@@ -121,18 +91,44 @@ function label(shapes, lane, x, wide, y, marks, width) {
   const room = fits ? inside : Math.floor((width - behind - 6) / LETTER);
   if (!whole || room < 4) return;
   const text = whole.length <= room ? whole : `${whole.slice(0, room - 1)}…`;
-  shapes.push({ key: `words ${lane.turn.run}`, tag: "text", class: fits ? "words" : "words behind", x: fits ? x + 7 : behind, y: y + 12.5, text });
+  shapes.push({
+    key: `words ${lane.turn.run}`,
+    tag: "text",
+    class: fits ? "words" : "words behind",
+    x: fits ? x + 7 : behind,
+    y: y + 12.5,
+    text,
+  });
 }
 
 /** Not to scale: what was refused came within moments, and has to be seen. @returns pixels taken */
 function refused(shapes, { turn, receipt }, x, y) {
   const first = (receipt.refused ?? []).slice(0, MARKS);
   first.forEach((one, index) => {
-    shapes.push({ key: `refused ${turn.run} ${index}`, tag: "circle", class: "refused", cx: x + 9 + index * 9, cy: y, r: 3, tell: [`${one.what}, refused`, `${lasted(one.after)} after the fence`] });
+    shapes.push({
+      key: `refused ${turn.run} ${index}`,
+      tag: "circle",
+      class: "refused",
+      cx: x + 9 + index * 9,
+      cy: y,
+      r: 3,
+      tell: [`${one.what}, refused`, `${lasted(one.after)} after the fence`],
+    });
   });
   const at = x + 9 + first.length * 9;
   const text = `${receipt.dropped.toLocaleString("en")} refused`;
-  shapes.push({ key: `refused ${turn.run}`, tag: "text", class: "count", x: at + 1, y: y + 4, text, tell: [`${receipt.dropped} effects refused after the fence`, "nothing of them was shown or done"] });
+  shapes.push({
+    key: `refused ${turn.run}`,
+    tag: "text",
+    class: "count",
+    x: at + 1,
+    y: y + 4,
+    text,
+    tell: [
+      `${receipt.dropped} effects refused after the fence`,
+      "nothing of them was shown or done",
+    ],
+  });
   return first.length * 9 + 10 + text.length * LETTER + 6;
 }
 
@@ -142,42 +138,116 @@ function spans(shapes, lane, top, scale) {
   for (const kinds of [["tool", "wait"], ["process"]]) {
     const [height, pitch] = SPANS[kinds[0]];
     const rows = [];
-    for (const span of lane.spans.filter((one) => kinds.includes(one.kind)).sort((one, other) => one.a - other.a)) {
+    for (const span of lane.spans
+      .filter((one) => kinds.includes(one.kind))
+      .sort((one, other) => one.a - other.a)) {
       const x = scale.x(span.a);
       const wide = Math.max(span.kind === "process" ? 3 : 5, scale.x(span.b) - x);
       let row = rows.findIndex((end) => end + 2 <= x);
       if (row < 0) row = rows.length < 4 ? rows.push(0) - 1 : rows.length - 1;
       rows[row] = x + wide;
-      shapes.push({ key: span.key, tag: "rect", class: `span ${span.kind} ${span.look}`, x, y: y + row * pitch, width: wide, height, rx: height / 2, tell: span.tell });
+      shapes.push({
+        key: span.key,
+        tag: "rect",
+        class: `span ${span.kind} ${span.look}`,
+        x,
+        y: y + row * pitch,
+        width: wide,
+        height,
+        rx: height / 2,
+        tell: span.tell,
+      });
     }
     y += rows.length * pitch;
   }
   return y;
 }
 
-function drawFences(shapes, lanes, scale, bottom) {
+function drawFences(shapes, lanes, scale, bottom, width) {
   let free = -Infinity;
   for (const { turn, receipt, fence } of lanes) {
     const x = scale.x(fence);
     const text = why(receipt ?? { reason: turn.outcome });
-    shapes.push({ key: `fence ${turn.run}`, tag: "line", class: "fence", x1: x, x2: x, y1: 4, y2: bottom, tell: [`the fence: ${text}`, `${clock(fence)}.${String(Math.floor((fence % 1) * 1000)).padStart(3, "0")}`, `nothing of generation ${turn.generation} acts from here on`] });
-    if (x < free) continue;
-    shapes.push({ key: `fence words ${turn.run}`, tag: "text", class: "why", x: x + 5, y: 12, text });
-    free = x + 12 + text.length * LETTER;
+    shapes.push({
+      key: `fence ${turn.run}`,
+      tag: "line",
+      class: "fence",
+      x1: x,
+      x2: x,
+      y1: 4,
+      y2: bottom,
+      tell: [
+        `the fence: ${text}`,
+        `${clock(fence)}.${String(Math.floor((fence % 1) * 1000)).padStart(3, "0")}`,
+        `nothing of generation ${turn.generation} acts from here on`,
+      ],
+    });
+    const wide = text.length * LETTER;
+    const before = x + 5 + wide > width; // there is no room behind it
+    if ((before ? x - 5 - wide : x) < free) continue;
+    shapes.push({
+      key: `fence words ${turn.run}`,
+      tag: "text",
+      class: before ? "why before" : "why",
+      x: before ? x - 5 : x + 5,
+      y: 12,
+      text,
+    });
+    free = x + 12 + (before ? 0 : wide);
   }
 }
 
 function drawNow(shapes, x, bottom, now) {
-  shapes.push({ key: "now", tag: "line", class: "now", x1: x, x2: x, y1: 4, y2: bottom, tell: ["now", clock(now)] });
+  shapes.push({
+    key: "now",
+    tag: "line",
+    class: "now",
+    x1: x,
+    x2: x,
+    y1: 4,
+    y2: bottom,
+    tell: ["now", clock(now)],
+  });
   shapes.push({ key: "now words", tag: "text", class: "lane", x: x + 5, y: 12, text: "now" });
 }
 
 function axis(scale, y, width) {
-  const line = { key: "axis", tag: "line", class: "axis", x1: scale.parts[0].x, x2: width - 8, y1: y, y2: y };
+  const line = {
+    key: "axis",
+    tag: "line",
+    class: "axis",
+    x1: scale.parts[0].x,
+    x2: width - 8,
+    y1: y,
+    y2: y,
+  };
   const ticks = scale.ticks().flatMap(({ x, at, after, first }, index) => [
-    { key: `tick ${index}`, tag: "line", class: first ? "tick first" : "tick", x1: x, x2: x, y1: TOP - 4, y2: y },
-    { key: `tick words ${index}`, tag: "text", class: "time", x: x + (first ? 0 : 3), y: y + 13, text: first ? clock(at) : `+${lasted(after).replace(".0 ", " ")}` },
+    {
+      key: `tick ${index}`,
+      tag: "line",
+      class: first ? "tick first" : "tick",
+      x1: x,
+      x2: x,
+      y1: TOP - 4,
+      y2: y,
+    },
+    {
+      key: `tick words ${index}`,
+      tag: "text",
+      class: "time",
+      x: x + (first ? 0 : 3),
+      y: y + 13,
+      text: first ? clock(at) : `+${lasted(after).replace(".0 ", " ")}`,
+    },
   ]);
-  const breaks = scale.breaks.map(({ x, seconds }, index) => ({ key: `break ${index}`, tag: "text", class: "break", x, y: y + 4, text: "⋯", tell: [`${lasted(seconds)} in which nothing was going`] }));
+  const breaks = scale.breaks.map(({ x, seconds }, index) => ({
+    key: `break ${index}`,
+    tag: "text",
+    class: "break",
+    x,
+    y: y + 4,
+    text: "⋯",
+    tell: [`${lasted(seconds)} in which nothing was going`],
+  }));
   return [line, ...ticks, ...breaks];
 }

@@ -21,7 +21,12 @@ export function scaleOf(spans, from, to) {
     x += widths[index] + BREAK;
     return part;
   });
-  return { parts, x: (at) => place(parts, at), ticks: () => parts.flatMap(ticksOf), breaks: breaksOf(parts) };
+  return {
+    parts,
+    x: (at) => place(parts, at),
+    ticks: () => parts.flatMap(ticksOf),
+    breaks: breaksOf(parts),
+  };
 }
 
 /** What overlaps, or is only a moment apart, is one stretch. */
@@ -66,5 +71,7 @@ function ticksOf({ a, b, x, width }) {
 }
 
 function breaksOf(parts) {
-  return parts.slice(1).map((part, index) => ({ x: part.x - BREAK / 2, seconds: part.a - parts[index].b }));
+  return parts
+    .slice(1)
+    .map((part, index) => ({ x: part.x - BREAK / 2, seconds: part.a - parts[index].b }));
 }

@@ -2,22 +2,34 @@
 
 import { button, h, say, set, svg } from "./dom.js";
 import { icon } from "./icons.js";
-import { remember, remembered } from "./composer.js";
+import { remember, remembered } from "./memory.js";
 import { timelineOf } from "./timeline-model.js";
 
-const ZOOMS = [[1, "last run"], [4, "last 4"], [12, "last 12"]];
+const ZOOMS = [
+  [1, "last run"],
+  [4, "last 4"],
+  [12, "last 12"],
+];
 const EVERY = 200; // ms
 const NARROW = 760; // pixels of a window in which it starts folded
 
 export class Timeline extends HTMLElement {
   #nodes = new Map();
-  #svg = svg("svg", { role: "group", "aria-label": "Timeline. Arrow keys go from mark to mark.", tabindex: "0" });
+  #svg = svg("svg", {
+    role: "group",
+    "aria-label": "Timeline. Arrow keys go from mark to mark.",
+    tabindex: "0",
+  });
   #tip = h("div", { class: "tip", role: "status", hidden: true });
   #scroll = h("div", { class: "drawing" }, this.#svg);
-  #fold = button("Timeline", () => this.#toggle(), { class: "fold plain", "aria-controls": "drawing" });
+  #fold = button("Timeline", () => this.#toggle(), {
+    class: "fold plain",
+    "aria-controls": "drawing",
+  });
   #zooms = ZOOMS.map(([runs, name]) => button(name, () => this.#zoom(runs), { "data-runs": runs }));
   #runs = Number(remembered("zoom")) || 4;
-  #folded = (remembered("timeline") ?? (window.innerWidth < NARROW ? "folded" : "open")) === "folded";
+  #folded =
+    (remembered("timeline") ?? (window.innerWidth < NARROW ? "folded" : "open")) === "folded";
   #state = null;
   #shapes = [];
   #width = 0;
@@ -28,13 +40,19 @@ export class Timeline extends HTMLElement {
   begin() {
     this.#fold.prepend(icon("fold"));
     this.#scroll.id = "drawing";
-    const zoom = h("div", { class: "zoom", role: "group", "aria-label": "How many runs" }, ...this.#zooms);
+    const zoom = h(
+      "div",
+      { class: "zoom", role: "group", "aria-label": "How many runs" },
+      ...this.#zooms,
+    );
     this.append(h("div", { class: "caption" }, this.#fold, zoom), this.#scroll, this.#tip);
     new ResizeObserver(([entry]) => {
       this.#width = Math.floor(entry.contentRect.width);
       this.#draw();
     }).observe(this.#scroll);
-    this.#svg.addEventListener("pointerover", (event) => this.#point(event.target.closest("[data-key]")?.dataset.key));
+    this.#svg.addEventListener("pointerover", (event) =>
+      this.#point(event.target.closest("[data-key]")?.dataset.key),
+    );
     this.#svg.addEventListener("pointerleave", () => this.#point(null));
     this.#svg.addEventListener("keydown", (event) => this.#key(event));
     this.#svg.addEventListener("focus", () => this.#walk(0));
@@ -58,7 +76,11 @@ export class Timeline extends HTMLElement {
     const any = this.#state.items.some((item) => item.kind === "turn" && item.at);
     this.hidden = !any;
     if (!any || this.#folded || this.#width < 60) return;
-    const { shapes, height } = timelineOf(this.#state, { width: this.#width, runs: this.#runs, now: Date.now() / 1000 + this.#skew });
+    const { shapes, height } = timelineOf(this.#state, {
+      width: this.#width,
+      runs: this.#runs,
+      now: Date.now() / 1000 + this.#skew,
+    });
     this.#shapes = shapes;
     const taller = String(height) !== this.#svg.getAttribute("height");
     set(this.#svg, { viewBox: `0 0 ${this.#width} ${height}`, width: this.#width, height });
@@ -71,7 +93,11 @@ export class Timeline extends HTMLElement {
       dress(node, shape);
     }
     for (const node of before.values()) node.remove();
-    if (this.#svg.childNodes.length !== shapes.length || [...this.#svg.childNodes].some((node, index) => node !== this.#nodes.get(shapes[index].key))) this.#svg.replaceChildren(...this.#nodes.values());
+    if (
+      this.#svg.childNodes.length !== shapes.length ||
+      [...this.#svg.childNodes].some((node, index) => node !== this.#nodes.get(shapes[index].key))
+    )
+      this.#svg.replaceChildren(...this.#nodes.values());
     if (taller) this.#scroll.scrollTop = height; // the newest run is the lowest
     if (!this.#tip.hidden) this.#point(this.#tip.dataset.key);
   }
@@ -93,7 +119,9 @@ export class Timeline extends HTMLElement {
   #dress() {
     this.classList.toggle("folded", this.#folded);
     set(this.#fold, { "aria-expanded": String(!this.#folded) });
-    this.#zooms.forEach((one, index) => set(one, { "aria-pressed": String(ZOOMS[index][0] === this.#runs) }));
+    this.#zooms.forEach((one, index) =>
+      set(one, { "aria-pressed": String(ZOOMS[index][0] === this.#runs) }),
+    );
   }
 
   #key(event) {
@@ -121,7 +149,10 @@ export class Timeline extends HTMLElement {
     node.classList.add("pointed");
     this.#tip.dataset.key = key;
     const [what, ...more] = shape.tell;
-    this.#tip.replaceChildren(h("b", {}, what), ...more.filter(Boolean).map((text) => h("span", {}, text)));
+    this.#tip.replaceChildren(
+      h("b", {}, what),
+      ...more.filter(Boolean).map((text) => h("span", {}, text)),
+    );
     const mark = node.getBoundingClientRect();
     const home = this.getBoundingClientRect();
     const x = mark.left - home.left + Math.min(mark.width / 2, 60);
@@ -131,9 +162,15 @@ export class Timeline extends HTMLElement {
 }
 
 function dress(node, { key, tag: _, text, tell, class: look, ...places }) {
-  const rounded = Object.fromEntries(Object.entries(places).map(([name, value]) => [name, Math.round(value * 10) / 10]));
+  const rounded = Object.fromEntries(
+    Object.entries(places).map(([name, value]) => [name, Math.round(value * 10) / 10]),
+  );
   const pointed = node.classList.contains("pointed") ? " pointed" : "";
-  set(node, { ...rounded, class: `${look}${tell ? " tells" : ""}${pointed}`, "data-key": tell ? key : null });
+  set(node, {
+    ...rounded,
+    class: `${look}${tell ? " tells" : ""}${pointed}`,
+    "data-key": tell ? key : null,
+  });
   if (text !== undefined) say(node, text);
 }
 

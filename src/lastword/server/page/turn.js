@@ -23,7 +23,11 @@ export class Turn {
   /** @param {any} turn @param {{live: boolean, mark: boolean, messages: any, asked: string}} about */
   show(turn, { live, mark, messages, asked }) {
     const cut = CUT.has(turn.outcome);
-    set(this.element, { "data-run": turn.run, "data-outcome": turn.outcome || (live ? "going" : ""), "aria-busy": live ? "true" : null });
+    set(this.element, {
+      "data-run": turn.run,
+      "data-outcome": turn.outcome || (live ? "going" : ""),
+      "aria-busy": live ? "true" : null,
+    });
     this.#parts.length = Math.min(this.#parts.length, turn.parts.length);
     turn.parts.forEach((part, index) => this.#show(part, index, cut, messages, asked));
     this.#tell(turn);
@@ -46,13 +50,18 @@ export class Turn {
   #cutMark(cut) {
     const last = this.#parts.at(-1);
     const text = cut && last?.kind === "text" ? last.element : null;
-    for (const view of this.#parts) if (view.kind === "text") view.element.classList.toggle("cut", view.element === text);
+    for (const view of this.#parts)
+      if (view.kind === "text") view.element.classList.toggle("cut", view.element === text);
   }
 
-  #tell({ outcome, error, rollback, parts }) {
-    const nothing = CUT.has(outcome) && parts.length === 0 ? "Stopped before it said anything." : "";
+  #tell({ outcome, error, rollback, parts, fencedAt, generation }) {
+    const nothing =
+      CUT.has(outcome) && parts.length === 0 && generation
+        ? "Stopped before it said anything."
+        : "";
     const left = rollback ? "Left out of what the model is shown." : "";
-    const words = [ENDS[outcome] ?? nothing, plain(error), left].filter(Boolean).join(" ");
+    const why = fencedAt ? "" : ENDS[outcome]; // a receipt says it better
+    const words = [why || nothing, plain(error), left].filter(Boolean).join(" ");
     this.#end.hidden = !words;
     set(this.#end, { class: outcome === "failed" ? "end failed" : "end" });
     say(this.#end, words);
@@ -81,7 +90,12 @@ class Text {
 class Thinking {
   #words = h("p");
   #size = h("span");
-  element = h("details", { class: "thinking" }, h("summary", {}, "Thinking ", this.#size), this.#words);
+  element = h(
+    "details",
+    { class: "thinking" },
+    h("summary", {}, "Thinking ", this.#size),
+    this.#words,
+  );
 
   show(part) {
     say(this.#words, plain(part.text));

@@ -16,7 +16,9 @@ export function phase(state) {
 function doing({ items, active }) {
   const turn = items.findLast((item) => item.kind === "turn" && item.run === active);
   if (!turn?.parts.length) return "preparing";
-  const going = turn.parts.some((part) => part.kind === "call" && (part.status === "begun" || part.status === "intended"));
+  const going = turn.parts.some(
+    (part) => part.kind === "call" && (part.status === "begun" || part.status === "intended"),
+  );
   return going ? "calling" : "streaming";
 }
 
@@ -27,11 +29,24 @@ function unstarted({ pending, queue }) {
 
 /** Whether there is something that a stop would end. */
 export function stoppable(state) {
-  return !!state.active || unstarted(state) || state.questions.length > 0 || (state.queue.length > 0 && !state.hushed);
+  return (
+    !!state.active ||
+    unstarted(state) ||
+    state.questions.length > 0 ||
+    (state.queue.length > 0 && !state.hushed)
+  );
 }
 
 export function phaseWords(state) {
-  const words = { idle: "idle", preparing: "preparing…", streaming: "writing…", asking: "asks you", stopping: "stopping…", quiet: "quiet", waiting: "paused" };
+  const words = {
+    idle: "idle",
+    preparing: "preparing…",
+    streaming: "writing…",
+    asking: "asks you",
+    stopping: "stopping…",
+    quiet: "quiet",
+    waiting: "paused",
+  };
   const now = phase(state);
   return now === "calling" ? `running ${toolOf(state)}…` : words[now];
 }
@@ -39,7 +54,9 @@ export function phaseWords(state) {
 function toolOf({ items, active }) {
   const turn = items.findLast((item) => item.kind === "turn" && item.run === active);
   const calls = turn?.parts.filter((part) => part.kind === "call") ?? [];
-  const call = calls.findLast((part) => part.status === "begun") ?? calls.findLast((part) => part.status === "intended");
+  const call =
+    calls.findLast((part) => part.status === "begun") ??
+    calls.findLast((part) => part.status === "intended");
   return call?.name || "a tool";
 }
 

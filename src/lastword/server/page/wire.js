@@ -9,7 +9,9 @@ export class Problem extends Error {
   constructor(status, body) {
     super(body.title ?? `the server answered ${status}`);
     this.status = status;
-    this.slug = String(body.type ?? "").split(":").pop();
+    this.slug = String(body.type ?? "")
+      .split(":")
+      .pop();
     this.title = body.title ?? `The server answered ${status}`;
     this.detail = body.detail ?? "";
   }
@@ -31,7 +33,11 @@ export async function call(method, path, body) {
     throw new Problem(response.status, answer);
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw new Problem(0, { type: "offline", title: "The server cannot be reached", detail: "It may be restarting." });
+    throw new Problem(0, {
+      type: "offline",
+      title: "The server cannot be reached",
+      detail: "It may be restarting.",
+    });
   }
 }
 

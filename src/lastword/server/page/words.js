@@ -45,8 +45,8 @@ export function ago(at, now) {
 }
 
 const COLOURS = /\u001b\[[0-9;]*m/g;
-// eslint-disable-next-line no-control-regex
-const HIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const HIDDEN =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const PICTURES = 0x2400; // where the pictures of the control characters begin
 
 /**
@@ -57,7 +57,9 @@ export function plain(text) {
   return text
     .replace(COLOURS, "")
     .replace(/\r\n?/g, "\n")
-    .replace(HIDDEN, (one) => (one < " " ? String.fromCharCode(PICTURES + one.charCodeAt(0)) : "\ufffd"));
+    .replace(HIDDEN, (one) =>
+      one < " " ? String.fromCharCode(PICTURES + one.charCodeAt(0)) : "\ufffd",
+    );
 }
 
 /**

@@ -1,0 +1,104 @@
+// What was before: the log's entries, as facts, and older ones that are fetched when somebody wants
+// to read them.
+
+import * as fact from "./facts.js";
+
+/** Of the entries that were there, those that the new ones continue without a gap. */
+export function earlier(before, now) {
+  const first = now[0]?.number;
+  const older = before.filter((entry) => entry.number < first);
+  return older.at(-1)?.number === first - 1 ? older : [];
+}
+
+/** Older entries go before all that is there; the turn that they were cut off in is made whole. */
+export function prepended(state, older, more) {
+  const past = older.reduce(recorded, fact.blank(state.session));
+  const here = new Map(state.items.map((item) => [item.key, item]));
+  const before = past.items.filter((item) => !(item.kind === "receipt" && here.has(item.key)));
+  const items = before.map((item) => (here.has(item.key) ? whole(item, here.get(item.key)) : item));
+  const done = new Set(items.map((item) => item.key));
+  const pending = past.pending.filter((id) => !state.placed[id] && !state.pending.includes(id));
+  return {
+    ...state,
+    more,
+    entries: [...older, ...state.entries],
+    items: [...items, ...state.items.filter((item) => !done.has(item.key))],
+    messages: { ...past.messages, ...state.messages },
+    placed: { ...past.placed, ...state.placed },
+    pending: [...pending, ...state.pending],
+    over: { ...past.over, ...state.over },
+  };
+}
+
+function whole(older, newer) {
+  if (older.kind !== "turn") return newer;
+  const parts = older.parts.slice();
+  for (const part of newer.parts) {
+    const index =
+      part.kind === "call" ? parts.findIndex((one) => one.call === part.call) : parts.length - 1;
+    const before = parts[index];
+    if (part.kind === "call" && before)
+      parts[index] = {
+        ...part,
+        name: before.name,
+        arguments: before.arguments,
+        nature: before.nature,
+        at: before.at,
+        began: before.began,
+      };
+    else if (before?.kind === part.kind && "text" in part)
+      parts[index] = { ...before, text: before.text + part.text };
+    else parts.push(part);
+  }
+  return { ...newer, parts, at: older.at, generation: older.generation };
+}
+
+/** A state, and what an entry tells. */
+export function recorded(state, entry) {
+  const { kind, run, at = 0 } = entry;
+  switch (kind) {
+    case "said":
+      return fact.said(state, entry.message, at);
+    case "began":
+      return fact.began(state, run, entry.generation, entry.messages ?? [], at);
+    case "text":
+    case "thinking":
+      return fact.uttered(state, kind, run, 0, entry.text, at);
+    case "called":
+      return fact.called(
+        state,
+        run,
+        0,
+        {
+          call: entry.call,
+          name: entry.name,
+          arguments: entry.arguments,
+          nature: entry.nature,
+          status: "begun",
+          logged: true,
+        },
+        at,
+      );
+    case "result":
+      return fact.called(
+        state,
+        run,
+        0,
+        { call: entry.call, status: entry.status, content: entry.content, error: !!entry.error },
+        at,
+      );
+    case "note":
+      return fact.noted(state, run ?? null, entry.text, entry.number);
+    case "summary":
+      return fact.noted(state, null, "Earlier turns were summarised for the model.", entry.number);
+    case "finished":
+      return fact.ended(state, run, entry, at);
+    case "receipt":
+      return {
+        ...fact.receipted(state, entry.receipt ?? entry),
+        level: (entry.receipt ?? entry).level || state.level,
+      };
+    default:
+      return state;
+  }
+}

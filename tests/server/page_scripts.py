@@ -1,0 +1,93 @@
+"""Run in the page by test_page.py: parts of it by themselves, where a server would not help."""
+
+# a run says something, is stopped, and is heard again after that; everything is heard twice
+FENCED = """async () => {
+  const { blank, reduce } = await import("./assets/state.js");
+  let state = blank("s"), number = 0;
+  const hear = (kind, run, text, data, generation) => {
+    const event = { id: `e-${++number}`, kind, run, text, data, generation, at: number };
+    state = reduce(state, { type: "event", event });
+    state = reduce(state, { type: "event", event }); // everything is heard twice
+    return event;
+  };
+  const said = () => state.items.find((item) => item.kind === "turn").parts[0].text;
+  hear("accepted", "s#1", "hi", { id: "m", text: "hi" }, 1);
+  hear("started", "s#1", "", { messages: ["m"] }, 1);
+  hear("text", "s#1", "one ", null, 1);
+  state = reduce(state, { type: "stop", at: 9 });
+  hear("text", "s#1", "held ", null, 1);
+  const silent = said() === "one ";
+  const late = { id: "e-0", kind: "text", run: "s#1", text: "missed ", generation: 1, at: 3 };
+  hear("missed", null, "", { events: [late] }, 2);
+  hear("ended", "s#1", "stopped", { messages: ["m"], outcome: "stopped", started: true }, 2);
+  hear("text", "s#1", "LATE ", null, 1);
+  hear("call", "s#1", "", { call: "c", name: "x", status: "begun", arguments: "{}" }, 1);
+  hear("typing", "s#1", "", { on: true }, 1);
+  hear("accepted", "s#2", "no", { id: "n", text: "no" }, 2);
+  hear("started", "s#2", "", { messages: ["n"] }, 3);
+  const receipt = { generation: 2, reason: "stopped", fenced_at: 6, runs: ["s#1"], quiet: false };
+  hear("stopped", null, "", { ...receipt, unconfirmed: [{ kind: "run", name: "s#1" }] }, 2);
+  hear("settled", null, "", { ...receipt, quiet: true, unconfirmed: [] }, 2);
+  const order = state.items.map((item) => item.kind).join(" ");
+  const { quiet } = state.items.find((item) => item.kind === "receipt").receipt;
+  return { silent, said: said(), typing: state.typing, order, quiet };
+}"""
+
+# a text that grows by so many characters at a time, beside the same text at once
+CHUNKED = r"""async () => {
+  const { Markdown } = await import("./assets/markdown.js");
+  const text = "# H\n\ntext *it* **b** `c`\n\n- a\n- b\n  - c\n\n  more of b\n\n1. x\n2. y\n\n" +
+    "```js\nlet a = 1;\n\nb\n```\nafter\n> q\n> r\n\n|a|b|\n|-|-|\n|1|2|\n\nend <b>x</b> " +
+    "[l](https://a.b/c_(d)) https://x.y/z. _u_ __v__ ~~w~~ snake_case **un\n***\nlast";
+  const whole = document.createElement("div");
+  new Markdown(whole).show(text);
+  const different = [];
+  for (const size of [1, 2, 3, 5, 7, 11]) {
+    const grown = document.createElement("div");
+    const markdown = new Markdown(grown);
+    for (let end = size; end < text.length + size; end += size) markdown.show(text.slice(0, end));
+    if (!grown.isEqualNode(whole)) different.push([size, grown.textContent]);
+  }
+  return different;
+}"""
+
+# a log of which a part was there and the rest is fetched, cut at every entry, beside all of it
+OLDER = """async () => {
+  const { blank, reduce } = await import("./assets/state.js");
+  const log = [];
+  const add = (kind, about) => {
+    const number = log.length + 1;
+    log.push({ number, at: number, kind, ...about });
+  };
+  for (const run of ["s#1", "s#2", "s#3"]) {
+    const message = { id: `m ${run}`, text: `to ${run}` }, call = `c ${run}`;
+    add("said", { message, run });
+    add("began", { run, generation: log.length, messages: [message.id] });
+    add("thinking", { run, text: "hm" });
+    add("text", { run, text: "one " });
+    add("text", { run, text: "two" });
+    add("called", { run, call, name: "shell", arguments: '{"command": "ls"}', nature: "" });
+    add("result", { run, call, status: "completed", content: "a b", error: false });
+    add("text", { run, text: "three" });
+    add("finished", { run, outcome: "stopped", messages: [message.id], started: true });
+    add("receipt", { generation: log.length, reason: "stopped", runs: [run], quiet: true });
+  }
+  const session = { id: "s", title: "to s#1", generation: 9, state: "idle" };
+  const seen = (entries) => {
+    const rest = { queue: [], questions: [], processes: [], active: null, typing: false };
+    const event = { id: "e-1", kind: "snapshot", data: { session, entries, more: true, ...rest } };
+    return reduce(blank("s"), { type: "event", event });
+  };
+  const part = ({ kind, text, name, status }) => [kind, text, name, status];
+  const drawn = ({ items, messages, pending }) => {
+    const all = items.map(({ key, outcome, parts }) => [key, outcome, parts?.map(part)]);
+    return JSON.stringify([all, Object.keys(messages).sort(), pending]);
+  };
+  const whole = drawn(seen(log));
+  const cuts = log.map((_, cut) => cut).slice(1);
+  return cuts.filter((cut) => {
+    const some = seen(log.slice(cut));
+    const all = reduce(some, { type: "older", entries: log.slice(0, cut), more: false });
+    return drawn(all) !== whole;
+  });
+}"""
