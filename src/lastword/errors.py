@@ -21,9 +21,11 @@ LastwordError
 │   ├── StaleGeneration  the frontier is not the current one any more
 │   ├── FutureGeneration the cell has not reached such a frontier
 │   ├── WrongCalls       the results are not for calls that the frontier waits on
+│   ├── NotDelivered     the results did not reach the cell; its frontier is as it was
 │   ├── NotPausable      the cell goes on by itself, and nobody else may answer its calls
 │   ├── ObserverBusy     somebody else is being shown the cell's output
 │   ├── UnreadableDump   what was kept of a paused cell is damaged, or of another version
+│   ├── UnknownCell      the session has no such cell
 │   └── CellGone         the cell has ended
 ├── EngineFailed         an engine could not answer, and says why
 ├── ImpossibleMove       a machine was told something that cannot have happened
@@ -185,6 +187,17 @@ class WrongCalls(CellError):
         self.pending = pending
 
 
+class NotDelivered(CellError):
+    """A resume did not reach the cell's program. The frontier is not consumed."""
+
+    def __init__(self, cell: str, generation: int, why: str) -> None:
+        super().__init__(
+            f"cell {cell} was not resumed, and still stands at frontier {generation}: {why}; "
+            "resume it again"
+        )
+        self.generation = generation
+
+
 class NotPausable(CellError):
     """A continuing cell's calls are made at once; it can be watched, and not be resumed."""
 
@@ -207,6 +220,13 @@ class ObserverBusy(CellError):
 
 class UnreadableDump(CellError):
     """What was kept of a paused cell is damaged, or was kept by another version."""
+
+
+class UnknownCell(CellError):
+    """There is no such cell in the session."""
+
+    def __init__(self, cell: str, session: str) -> None:
+        super().__init__(f"session {session} has no cell {cell}, so nothing was done")
 
 
 class CellGone(CellError):

@@ -107,7 +107,7 @@ class Client:
         assert status == 200, await reader.read()
         assert told["content-type"].startswith("text/event-stream")
         try:
-            yield _events(reader)
+            yield events_in(reader)
         finally:
             writer.close()
 
@@ -135,7 +135,8 @@ async def _chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
         yield (await reader.readexactly(size + 2))[:-2]
 
 
-async def _events(reader: asyncio.StreamReader) -> AsyncIterator[Any]:
+async def events_in(reader: asyncio.StreamReader) -> AsyncIterator[Any]:
+    """The events of an answer whose head has been read."""
     rest = b""
     async for chunk in _chunks(reader):
         *whole, rest = (rest + chunk).split(b"\n\n")

@@ -51,10 +51,10 @@ def token() -> int:
     return 0
 
 
-def _own() -> str:
+def _own(port: int | None = None) -> str:
     from lastword.server.who import token_from  # noqa: PLC0415 - only when asked for
 
-    return token_from(secret.ours())
+    return token_from(secret.ours(), port)
 
 
 def stop(asked: argparse.Namespace) -> int:
@@ -78,7 +78,8 @@ def _ask(asked: argparse.Namespace) -> dict[str, Any]:
     if address.scheme not in {"http", "https"} or not address.netloc:
         raise ValueError(f"--url is the address of a server, not {asked.url!r}")
     here = address.hostname in {"localhost", "127.0.0.1", "::1"}
-    token = asked.token or (_own() if here else None)
+    usual = 443 if address.scheme == "https" else 80
+    token = asked.token or (_own(address.port or usual) if here else None)
     if token is None:
         raise ValueError("it is not on this machine, so say --token, or LASTWORD_TOKEN")
     name = quote(asked.session, safe="")
@@ -88,8 +89,17 @@ def _ask(asked: argparse.Namespace) -> dict[str, Any]:
         headers={"authorization": f"Bearer {token}", "content-type": "application/json"},
         method="POST",
     )
-    with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:  # noqa: S310
+    no_proxy = (urllib.request.ProxyHandler({}),) if here else ()
+    opener = urllib.request.build_opener(_Here, *no_proxy)
+    with opener.open(request, timeout=_PATIENCE) as answer:
         return cast("dict[str, Any]", json.load(answer))
+
+
+class _Here(urllib.request.HTTPRedirectHandler):
+    """A token is for whom it was meant for, and for nobody that they name."""
+
+    def redirect_request(self, *_: object, **__: object) -> None:
+        return None
 
 
 def _problem(error: urllib.error.HTTPError) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
+from contextlib import suppress
 from pathlib import Path
 
 from lastword.agent.trust import of_the_person
@@ -18,13 +20,8 @@ _SIZE = 32
 def ours() -> bytes:
     """The secret; made, if there is none yet."""
     path = _place()
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError:
-        return _read(path)
-    with os.fdopen(fd, "wb") as file:
-        file.write(secrets.token_bytes(_SIZE))
+    if not os.path.lexists(path):
+        _make(path)
     return _read(path)
 
 
@@ -38,11 +35,29 @@ def _place() -> Path:
     return of_the_person("XDG_STATE_HOME", ".local/state", os.environ) / "server.key"
 
 
+def _make(path: Path) -> None:
+    """Whole or not at all, and once: of two servers that start together, both have the same."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    beside = path.with_name(f".{path.name}-{secrets.token_hex(8)}")
+    fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(secrets.token_bytes(_SIZE))
+        with suppress(FileExistsError):
+            path.hardlink_to(beside)
+    finally:
+        beside.unlink()
+
+
 def _read(path: Path) -> bytes:
-    found = path.read_bytes()
-    if len(found) != _SIZE or path.stat().st_mode & 0o077:
+    """What is there is believed only if nobody else can have put it there, or seen it."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        found, status = file.read(_SIZE + 1), os.fstat(fd)
+    ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+    if not ours or len(found) != _SIZE or status.st_mode & 0o077:
         raise OSError(
-            f"{path} is not a secret: it has {len(found)} bytes, or others can read it; delete it, "
-            "and another is made"
+            f"{path} is not a secret of yours: it has {len(found)} bytes, belongs to somebody "
+            "else, or others can read it; delete it, and another is made"
         )
     return found

@@ -9,13 +9,13 @@ import importlib
 import ipaddress
 import os
 import sys
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from lastword.cli import secret, settings
 from lastword.errors import LastwordError
-from lastword.runtime.checks import must_be_callable
 from lastword.runtime.run import Engine
 from lastword.runtime.runtime import Runtime
 
@@ -32,6 +32,7 @@ It prints a link that opens the page, once; press Enter for another. Programs as
 that `lastword token` prints. Without --engine it is the agent that comes with lastword, as in
 `lastword chat`: without any key a rehearsal, which is no language model and needs none."""
 PORT = 8420
+_A_MOMENT = 1.0  # seconds that what was cancelled has to end
 _STORE = "sqlite:lastword.db"
 
 
@@ -109,7 +110,7 @@ def _tokens(path: str | None, needed: str | None) -> list[Token]:
 
 
 def _engine(asked: argparse.Namespace) -> _Served:
-    """A team's own: an engine, or a function without parameters that makes one."""
+    """A team's own."""
     name, _, attribute = cast("str", asked.engine).partition(":")
     if not name or not attribute:
         raise ValueError(f"--engine is MODULE:FUNCTION; it is {asked.engine!r}")
@@ -118,12 +119,15 @@ def _engine(asked: argparse.Namespace) -> _Served:
         found = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name.partition(".")[0] and error.name != name:
-            raise
+            why = f"{name!r} needs {error.name}, which is not installed"
+            raise ValueError(f"--engine: {why}") from error
         raise ValueError(f"--engine: there is no module {name!r} here") from error
     engine = getattr(found, attribute, None)
     if engine is None:
         raise ValueError(f"--engine: the module {name!r} has no {attribute!r}")
-    must_be_callable(engine, f"--engine {asked.engine}")
+    if not callable(engine):
+        why = "is no function, so it cannot be an engine"
+        raise ValueError(f"--engine: {asked.engine} {why}")  # noqa: TRY004 - a mistake in typing
     store = asked.store or os.environ.get("LASTWORD_STORE") or _STORE
     return _Served(cast("Engine", engine), None, "", asked.mode or "takeover", store)
 
@@ -144,20 +148,23 @@ async def _serve(
     from lastword.server.serve import listen, serve  # noqa: PLC0415
     from lastword.server.who import Keys, Token, token_from  # noqa: PLC0415
 
-    key = secret.ours()
-    listening = listen(host, PORT if port is None else port, otherwise=port is None)
-    keys = Keys([*tokens, Token(token_from(key))], key)
-    hosts = {*LOOPBACK, host, *(name.lower() for name in asked.allow_host)}
-    if not _loopback(host):
-        hosts.add("*")  # any address: only a name can be somebody else's
-    number = listening.getsockname()[1]
     asks = served.questions.as_before_tool() if served.questions else None
     runtime = Runtime(
         served.engine, store=served.store, on_message=served.mode, before_tool=asks, grace=0.25
     )
+    key = secret.ours()
+    listening = listen(host, PORT if port is None else port, otherwise=port is None)
+    number = listening.getsockname()[1]
+    keys = Keys([*tokens, Token(token_from(key)), Token(token_from(key, number))], key)
+    hosts = {*LOOPBACK, host, *(name.lower() for name in asked.allow_host)}
+    if not _loopback(host):
+        hosts.add("*")  # any address: only a name can be somebody else's
     async with runtime:
-        desk = Desk(runtime, served.questions, keys, Limits(), served.model)
+        limits = Limits().within_reach()
+        desk = Desk(runtime, served.questions, keys, limits, served.model)
         gc.freeze()
+        # rarely: with many sessions a search for cycles stops everything for a tenth of a second
+        gc.set_threshold(10_000, 20, 100)
         gc.enable()
         welcome = _Welcome(desk, host, number)
         try:
@@ -166,7 +173,21 @@ async def _serve(
             )
         finally:
             welcome.close()
-    print("Everything is stopped. Goodbye.", flush=True)
+    await _leave()
+
+
+async def _leave() -> None:
+    """All is ended and written down; what an engine has left that cannot be cancelled, a task or a
+    thread of its own, must not keep the process."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    deaf = (await asyncio.wait(left, timeout=_A_MOMENT))[1] if left else set[object]()
+    how = "What could not be ended ends now" if deaf else "Everything is stopped"
+    print(f"{how}. Goodbye.", flush=True)
+    others = (one for one in threading.enumerate() if one is not threading.main_thread())
+    if deaf or any(not one.daemon for one in others):
+        os._exit(0)
 
 
 class _Welcome:

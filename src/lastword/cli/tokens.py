@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 from typing import Any, cast
@@ -13,10 +14,15 @@ _KEYS = {"token", "rights", "principal"}
 
 def tokens_in(path: Path) -> list[Token]:
     """The tokens of a TOML file: `[NAME]`, and in it `token`, maybe `rights` and `principal`."""
-    if path.stat().st_mode & 0o077:
-        raise ValueError(f"{path} can be read by others; chmod 600 it, for it holds tokens")
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        read = file.read()
+    if status.st_mode & 0o077 or status.st_uid not in {0, os.geteuid()}:
+        raise ValueError(
+            f"{path} can be read by others, or is theirs; chmod 600 it, for it holds tokens"
+        )
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(read.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: {error}") from error
     made = [_token(path, name, table) for name, table in found.items()]
@@ -38,7 +44,10 @@ def _token(path: Path, name: str, table: object) -> Token:
         raise ValueError(f"{where} has no token, as a text")  # noqa: TRY004
     if not isinstance(rights, list):
         raise ValueError(f"{where}: rights is a list")  # noqa: TRY004
+    principal = told.get("principal", "")
+    if not isinstance(principal, str):
+        raise ValueError(f"{where}: principal is a text")  # noqa: TRY004
     try:
-        return Token(token, name, cast("list[Any]", rights), str(told.get("principal", "")))
+        return Token(token, name, cast("list[Any]", rights), principal)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error

@@ -80,7 +80,7 @@ class Feed:
         self._keep = keep
         self._clock = clock
         self._events: dict[int, FeedEvent] = {}
-        self._more: asyncio.Future[None] | None = None  # there while somebody waits for more
+        self._more: set[asyncio.Future[None]] | None = None  # of those who wait for more
         self._closed = False
 
     def append(
@@ -143,9 +143,14 @@ class Feed:
             await self._news()
 
     async def _news(self) -> None:
-        if self._more is None:
-            self._more = self._loop.create_future()
-        await asyncio.shield(self._more)
+        # one for each, because a shield around one for all costs more than it
+        waiter: asyncio.Future[None] = self._loop.create_future()
+        waiting = self._more = self._more or set()
+        waiting.add(waiter)
+        try:
+            await waiter
+        finally:
+            waiting.discard(waiter)
 
     def _at(self, number: int) -> FeedEvent:
         event = self._events.get(number)
@@ -161,5 +166,7 @@ class Feed:
         if threading.get_ident() != self._home:
             self._loop.call_soon_threadsafe(self._wake)
         elif self._more is not None:
-            self._more.set_result(None)
-            self._more = None
+            waiting, self._more = self._more, None
+            for waiter in waiting:
+                if not waiter.done():  # who was cancelled in this step still stands there
+                    waiter.set_result(None)

@@ -77,7 +77,7 @@ class Journal:
         self._store = store
         self._pending: list[Entry] = []
         self._cells: dict[CellId, StoredCell] = {}  # as each stands now
-        self._values: dict[str, str] = {}
+        self._values: dict[CellId, Values] = {}  # what each wants remembered
         self._fresh: set[MessageId] = set()  # those whose senders wait for the next commit
         self._turn = asyncio.Lock()
         self._tasks = Tasks()
@@ -125,7 +125,12 @@ class Journal:
         """How a cell stands, to be committed next, with what it wants remembered."""
         if not self.closed:
             self._cells[cell.id] = cell
-            self._values |= dict(values)
+            self._values[cell.id] = values  # of a completion that was not stored, none is left
+
+    async def values(self) -> Values:
+        """What cells of the session have remembered."""
+        await self.committed()
+        return await ask(self._store.values(self._session))
 
     @property
     def unwritten(self) -> tuple[Entry, ...]:
@@ -206,7 +211,7 @@ class Journal:
             write = Write(
                 *(self._session, self._machine.generation, self.serial),
                 *(tuple(entries), stands, self._parent, self._clock()),
-                *(tuple(cells.values()), tuple(values.items())),
+                *(tuple(cells.values()), tuple(pair for of in values.values() for pair in of)),
             )
             self.writes += 1
             try:

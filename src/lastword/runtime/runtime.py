@@ -164,11 +164,7 @@ class Runtime:
         """Notice what another process has taken though nothing is written; recover what is left."""
         while self._store.shared or self._unread:
             await asyncio.sleep(_WATCH)
-            ours = {
-                id_: session
-                for id_, session in self._sessions.items()
-                if not session.idle or session.driver.kept
-            }
+            ours = {s.id: s for s in self._sessions.values() if not s.idle or s.driver.kept}
             with suppress(StoreError):
                 for id_ in await ask(self._store.lost(ours)) if ours else ():
                     ours[id_].driver.journal.lose()
@@ -252,7 +248,12 @@ class Runtime:
         self, space: str = "", limit: int = 100, before: Place | None = None
     ) -> tuple[Overview, ...]:
         """Those whose name is `space` and then no slash, newest first, from a place on."""
+        self._open()
         return await ask(self._store.recent(space, limit, before))
+
+    async def overview(self, id: str) -> Overview | None:
+        """How a list shows a session; None if nothing was ever said in it."""
+        return await ask(self._store.overview(SessionId(id)))
 
     async def cells(self) -> tuple[StoredCell, ...]:
         """The cells of all sessions that have not ended, as they are stored."""

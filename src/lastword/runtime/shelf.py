@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from lastword.core.cell import CellId
+from lastword.core.cell import CellId, Values
 from lastword.core.cell_events import Frozen
 from lastword.core.cell_orders import Store
 from lastword.core.frontier import CellMachine
 from lastword.core.model import RunId
 from lastword.core.receipt import CellReport
+from lastword.processes import Processes
 from lastword.runtime.journal import Journal
 from lastword.stores.contract import StoredCell
 
@@ -37,7 +38,8 @@ class OnShelf(Protocol):
 class Shelf:
     """One session's."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, processes: Processes) -> None:
+        self.processes = processes  # where their programs run
         self._journal = journal
         self._cells: dict[CellId, OnShelf] = {}
 
@@ -72,9 +74,13 @@ class Shelf:
         """It has ended."""
         self._cells.pop(id, None)
 
-    def keep(self, cell: StoredCell, values: tuple[tuple[str, str], ...] = ()) -> None:
+    def keep(self, cell: StoredCell, values: Values = ()) -> None:
         """Have it stored with the next commit."""
         self._journal.keep(cell, values)
+
+    async def values(self) -> Values:
+        """What cells of the session have remembered. Raises StoreError."""
+        return await self._journal.values()
 
     async def committed(self) -> None:
         """Return when all that was to be stored is. Raises StoreError."""

@@ -5,6 +5,6 @@
 
 from lastword.server.asgi import app
 from lastword.server.limits import Limits
-from lastword.server.who import Right, Token
+from lastword.server.who import Right, Token, Who
 
-__all__ = ["Limits", "Right", "Token", "app"]
+__all__ = ["Limits", "Right", "Token", "Who", "app"]

@@ -23,7 +23,7 @@ from lastword.server.operations import OPERATIONS, Handler, Operation, Stream
 from lastword.server.problems import Trouble, trouble_of
 from lastword.server.shapes import encode
 from lastword.server.watching import events
-from lastword.server.who import PERSON, Keys, Token, Who
+from lastword.server.who import NOBODY, Keys, Token, Who
 
 log = logging.getLogger("lastword")
 
@@ -91,18 +91,14 @@ class _Endpoint:
             try:
                 await self._answer(scope, receive, send)
             except LastwordError as error:
-                raise trouble_of(error) from error
+                who = cast("Who | None", scope["lastword.who"])
+                raise trouble_of(error, who.space if who else "") from error
             except ValueError as error:
                 raise Trouble("bad-request", str(error)) from error
         except Trouble as trouble:
-            if trouble.slug in {"internal", "undurable"}:
+            if trouble.slug == "undurable":
                 cause = type(trouble.__cause__).__name__
                 log.error("trouble id=%s type=%s error=%s", trouble.id, trouble.slug, cause)  # noqa: TRY400
-            await refuse(trouble, send)
-        except Exception as error:
-            trouble = Trouble("internal", "this is a mistake of the server's; its log has the id")
-            log.error("trouble id=%s error=%s", trouble.id, type(error).__name__)  # noqa: TRY400
-            log.debug("trouble id=%s", trouble.id, exc_info=error)
             await refuse(trouble, send)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -126,7 +122,7 @@ class _Endpoint:
 
 def _allowed(operation: Operation, who: Who | None) -> Who:
     if operation.open:
-        return who or PERSON
+        return who or NOBODY
     if who is None:
         raise Trouble(
             "unauthorized",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
 from lastword.agent.permission import Question, Questions
+from lastword.core.receipt import MessageReport, Receipt
 from lastword.errors import UnknownSession
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
@@ -19,6 +20,7 @@ from lastword.server.problems import Trouble
 from lastword.server.shapes import Shapes, encode
 from lastword.server.streams import Streams
 from lastword.server.who import Keys, Who
+from lastword.server.wire import ReceiptOut
 
 T = TypeVar("T")
 _LONGEST_NAME = 200
@@ -39,6 +41,7 @@ class Desk:
     shares: Shares = field(init=False)
     streams: Streams = field(init=False)
     known: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # by principal
+    named: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # and asked for
 
     def __post_init__(self) -> None:
         self.shares = Shares(self.limits)
@@ -75,8 +78,13 @@ class Asked:
         return _name(self._part("session"))
 
     @property
+    def id(self) -> str:
+        """Of that session, inside."""
+        return self.shapes.inside(self.name)
+
+    @property
     def session(self) -> Session:
-        return self.desk.runtime.session(self.shapes.inside(self.name))
+        return self.desk.runtime.session(self.id)
 
     def part(self, what: str) -> str:
         """A part of the path."""
@@ -86,12 +94,44 @@ class Asked:
         return str(self.request.path_params[what])
 
     async def known(self) -> Session:
-        """The session, which has to be there."""
+        """The session, which has to be there: to look for one must not make it."""
+        if await self.desk.runtime.overview(self.id) is None and not self._is_new():
+            raise self._unknown()
         session = self.session
-        if await session.overview() is None and not session.busy:
-            raise UnknownSession(f"there is no session {self.name!r}")
         await session.loaded()
         return session
+
+    def _is_new(self) -> bool:
+        every = (names.get(self.who.principal, ()) for names in (self.desk.named, self.desk.known))
+        return any(self.name in names for names in every) and self.session.busy
+
+    async def named(self) -> Session:
+        """The session, in which nothing need have been said yet.
+
+        Each name takes some memory from then on, so that only so many may be asked for that nobody
+        has spoken in. Nothing is waited for as long as there are not so many: this may be a stop.
+        """
+        if not self._has_room() and await self.desk.runtime.overview(self.id) is None:
+            raise self._unknown()
+        return self.session
+
+    def _has_room(self) -> bool:
+        names = self.desk.named.setdefault(self.who.principal, set())
+        if len(names) < self.desk.limits.sessions:
+            names.add(self.name)
+        return self.name in names or any(s.id == self.id for s in self.desk.runtime.at_hand)
+
+    def _unknown(self) -> UnknownSession:
+        return UnknownSession(f"there is no session {self.name!r}")
+
+    def seen(self, receipt: Receipt) -> ReceiptOut:
+        """A receipt, as who asks may see it: what was said is for those who may read."""
+        if "read" not in self.who.rights:
+            unread = (replace(m.message, text="", attachments=()) for m in receipt.messages)
+            told = zip(unread, receipt.messages, strict=True)
+            hidden = tuple(MessageReport(message, m.fate) for message, m in told)
+            receipt = replace(receipt, messages=hidden)
+        return self.shapes.receipt(receipt)
 
     async def body(self, kind: type[T]) -> T:
         """What was sent, as that type."""
@@ -103,7 +143,7 @@ class Asked:
             )
         try:
             return msgspec.json.decode(await self._read(), type=kind)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Trouble("bad-request", f"the body is not what was expected: {error}") from error
 
     async def _read(self) -> bytes:
@@ -130,7 +170,8 @@ class Asked:
         told = self.request.query_params.get(name)
         if told is None:
             return default
-        if not (told.isascii() and told.isdigit()) or not least <= int(told[:12]) <= most:
+        plain = told.isascii() and told.isdigit() and len(told) <= 12
+        if not plain or not least <= int(told) <= most:
             raise Trouble(
                 "bad-request", f"{name} must be a number from {least} to {most}; it is {told!r}"
             )
@@ -145,7 +186,7 @@ class Asked:
 
     def questions(self) -> tuple[Question, ...]:
         """The open ones of the session, and of those below it."""
-        asked, name = self.desk.questions, self.session.id
+        asked, name = self.desk.questions, self.id
         every = asked.open() if asked else ()
         return tuple(q for q in every if q.session == name or q.session.startswith(f"{name}#"))
 

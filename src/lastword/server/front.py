@@ -7,21 +7,21 @@ can be made to lead here. So a server answers only to names it knows, and only t
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from http.cookies import CookieError, SimpleCookie
+from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lastword.server.problems import Trouble
+from lastword.server.problems import Trouble, mistake
 from lastword.server.who import PERSON, Keys, Who
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_LABELS = [
+LABELS = [
     (b"content-security-policy", CSP.encode()),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -30,6 +30,7 @@ _LABELS = [
     (b"x-frame-options", b"DENY"),
 ]
 _HIDDEN = (b"%2f", b"%5c", b"%00", b"//")  # in a path: what would be read in two ways
+_HARMLESS = frozenset({"GET", "HEAD"})  # what a link on a page of another site may lead to
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 WhoAsks = Callable[[Scope], Who | None]
 
@@ -58,23 +59,35 @@ class Front:
                 await send({"type": "websocket.close", "code": 1000})
             return
 
+        begun = False
+
         async def labelled(message: Message) -> None:
+            nonlocal begun
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *_LABELS]
+                begun = True
+                message["headers"] = [*message.get("headers", []), *LABELS]
             await send(message)
 
         try:
             headers = Headers(scope=scope)
             self._must_be_for_us(scope, headers)
             scope["lastword.who"] = self._find(scope, headers)
+            await self._inner(scope, receive, labelled)
         except Trouble as trouble:
             await refuse(trouble, labelled)
-            return
-        await self._inner(scope, receive, labelled)
+        except Exception as error:  # noqa: BLE001 - its words may quote what somebody said
+            trouble = mistake(error)
+            if not begun:  # else nothing can be told any more, and the connection is ended
+                await refuse(trouble, labelled)
 
     def _must_be_for_us(self, scope: Scope, headers: Headers) -> None:
-        if any(hidden in scope.get("raw_path", b"").lower() for hidden in _HIDDEN):
+        path: bytes = scope.get("raw_path") or b""
+        if any(hidden in path.lower() for hidden in _HIDDEN):
             raise Trouble("bad-request", "the path has an encoded or an empty part in it")
+        try:
+            unquote_to_bytes(path).decode()
+        except UnicodeDecodeError:  # or many names would be one
+            raise Trouble("bad-request", "the path is not UTF-8") from None
         told = headers.getlist("host")
         if len(told) != 1:
             raise Trouble("bad-request", "a request names its host, once")
@@ -88,7 +101,8 @@ class Front:
         if origin is not None and origin.partition("://")[2] != told[0]:
             raise Trouble("wrong-origin", f"a page of {origin[:100]!r} may not ask this server")
         site, mode = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")
-        if site not in {None, "same-origin", "none"} and mode != "navigate":
+        linked = mode == "navigate" and scope["method"] in _HARMLESS
+        if site not in {None, "same-origin", "none"} and not linked:
             raise Trouble("wrong-origin", "a page of another site may not ask this server")
 
     def _known(self, name: str) -> bool:
@@ -109,12 +123,19 @@ class Front:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return self._keys.by_token(token.strip())
-        with suppress(CookieError):
-            for told in headers.getlist("cookie"):
-                morsel = SimpleCookie(told).get(self._cookie)
-                if morsel and (who := self._keys.by_cookie(morsel.value)):
-                    return who
+        for value in self._cookies(headers):
+            if who := self._keys.by_cookie(value):
+                return who
         return None
+
+    def _cookies(self, headers: Headers) -> Iterator[str]:
+        """All of our name. What other servers of this machine have set comes along, and may be
+        anything, also under this name; it must not keep the person out."""
+        for told in headers.getlist("cookie"):
+            for pair in told.split(";"):
+                name, _, value = pair.partition("=")
+                if name.strip() == self._cookie:
+                    yield value.strip()
 
 
 def _name(host: str) -> str:

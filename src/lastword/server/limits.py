@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import resource
 from collections import Counter
 from collections.abc import Generator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 
 from lastword.server.problems import Trouble
+
+_SPARE = 256  # files that are open for other reasons than connections
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +22,26 @@ class Limits:
     connections: int = 4096  # in all
     requests: int = 256  # at the same time, of one principal
     watchers: int = 1024  # event streams of one principal
-    all_watchers: int = 4096
+    all_watchers: int = 3072  # so that there are connections for who wants to stop something
     sessions: int = 10_000  # of one principal
     arrival: float = 10.0  # seconds in which a request's head has to arrive, and its body after it
     idle: float = 30.0  # seconds that a connection may wait for its next request
-    stalled: float = 30.0  # seconds in which a watcher has to take something
+    stalled: float = 30.0  # seconds in which somebody has to take something of what it asked for
+
+    def within_reach(self) -> Limits:
+        """The same, or less if this process may not have as many files open: who comes when there
+        is none left could not even be refused."""
+        wanted = self.connections + _SPARE
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        if soft != resource.RLIM_INFINITY and soft < most:
+            with suppress(ValueError, OSError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+                soft = most
+        if soft == resource.RLIM_INFINITY or soft >= wanted:
+            return self
+        room = max(soft - _SPARE, soft // 2)
+        return replace(self, connections=room, all_watchers=min(self.all_watchers, room * 3 // 4))
 
 
 class Shares:

@@ -70,11 +70,13 @@ def _file(request: Request, name: str) -> Response:
 
 async def _open(desk: Desk, cookie: str, request: Request) -> Response:
     """A link is used up by a person's click, not by a program that looks ahead."""
-    if "prefetch" in request.headers.get("sec-purpose", request.headers.get("purpose", "")):
-        return Response(status_code=503)
+    headers, private = request.headers, {"cache-control": "no-store"}
+    ahead = "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
+    if ahead or request.method == "HEAD":
+        return Response(status_code=503, headers=private)
     signed = desk.keys and desk.keys.open(str(request.path_params["code"]))
     if not signed:
-        return Response(_USED, 403, media_type="text/html")
+        return Response(_USED, 403, media_type="text/html", headers=private)
     root = f"{request.scope.get('root_path', '')}/"
     answer = Response(status_code=303, headers={"location": root, "cache-control": "no-store"})
     secure = request.url.scheme == "https"

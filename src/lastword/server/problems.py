@@ -3,7 +3,9 @@ is in the log as well."""
 
 from __future__ import annotations
 
+import logging
 import secrets
+import traceback
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -29,6 +31,8 @@ from lastword.errors import (
     UnknownSession,
 )
 from lastword.server.wire import Problem
+
+log = logging.getLogger("lastword")
 
 TYPE = "urn:lastword:problem:"
 TITLES: dict[str, tuple[int, str]] = {
@@ -104,10 +108,26 @@ class Trouble(Exception):
         return msgspec.json.encode({**msgspec.structs.asdict(told), **self.extra})
 
 
-def trouble_of(error: LastwordError) -> Trouble:
-    """What a caller is told of an error."""
+def trouble_of(error: LastwordError, space: str = "") -> Trouble:
+    """What a caller is told of an error: by the names that it knows, and nothing of the machine."""
     slug = next((slug for kind, slug in _OF.items() if isinstance(error, kind)), "internal")
-    if isinstance(error, OwnedElsewhere | StoreError) and slug == "undurable":
+    if slug == "undurable":
         return Trouble(slug, "the store could not do this; nothing was lost, try again")
-    extra = {"active": error.active} if isinstance(error, StaleRun) else None
-    return Trouble(slug, str(error), extra=extra)
+    if isinstance(error, OwnedElsewhere):
+        return Trouble(slug, "it can be asked there, or here when that process has ended")
+    if slug == "internal":
+        return mistake(error)
+    active = error.active if isinstance(error, StaleRun) else None
+    extra = {"active": active and active.removeprefix(space)} if slug == "stale-run" else None
+    told = str(error)
+    return Trouble(slug, told.replace(space, "") if space else told, extra=extra)
+
+
+def mistake(error: Exception) -> Trouble:
+    """What a caller is told of a mistake of ours. The log has where it was made, and no more: the
+    words of an error may quote what somebody said."""
+    trouble = Trouble("internal", "this is a mistake of the server's; its log has the id")
+    log.error("trouble id=%s error=%s", trouble.id, type(error).__name__)
+    where = "".join(traceback.format_tb(error.__traceback__)).rstrip()
+    log.debug("trouble id=%s at\n%s", trouble.id, where)
+    return trouble

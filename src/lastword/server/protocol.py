@@ -1,88 +1,172 @@
-"""HTTP as it arrives: heads that are too large, too slow, or too many are turned away here, before
-anything of them is believed."""
+"""HTTP as it arrives: what is too large, too slow, or too much is turned away here, before anything
+of it is believed; and whoever does not take what it asked for is let go of."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+import socket
+from typing import Any, ClassVar
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from lastword.server.front import LABELS
 from lastword.server.limits import Limits
 from lastword.server.problems import Trouble
+
+_AHEAD = 16  # requests that may wait for the one before them, on one connection
 
 
 def protocol(limits: Limits) -> type[asyncio.Protocol]:
     """The protocol of a server with these limits."""
-    return type("Protocol", (_Protocol,), {"limits": limits})
+    return type("Protocol", (_Protocol,), {"limits": limits, "resting": {}})
+
+
+class _TurnedAway(Exception):
+    """So that nothing more of what has arrived is read."""
 
 
 class _Protocol(HttpToolsProtocol):
     limits = Limits()
+    # Those that nothing is done for: they give way to whoever comes when there is no more room,
+    # and who has rested longest is first.
+    resting: ClassVar[dict[_Protocol, None]] = {}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as uvicorn has them
         super().__init__(*args, **kwargs)
         self._late: asyncio.TimerHandle | None = None
-        self._head = 0  # bytes of a head that is not complete
+        self._stalled: asyncio.TimerHandle | None = None
+        self._unread = 0  # bytes that arrived and are neither of a head that is here nor of a body
         self._in_head = True
+        self._in_body = False
+        self._unanswered: list[RequestResponseCycle] = []
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
-        # what is written goes to the socket or waits for it, and nothing waits in between
+        # what is written goes to the socket or waits for it, and nothing waits in between; nor does
+        # the kernel wait with it for more (asyncio says so only of sockets that it made itself)
         transport.set_write_buffer_limits(high=0)
-        if len(self.connections) > self.limits.connections:
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if len(self.connections) > self.limits.connections and not self._make_room():
             most = self.limits.connections
             self._turn_away(Trouble("too-many", f"{most} connections are open; try again soon"))
         else:
             self._expect_head()
 
+    def _make_room(self) -> bool:
+        for one in self.resting:
+            one.transport.abort()
+            one.be_active()
+            return True
+        return False
+
     def connection_lost(self, exc: Exception | None) -> None:
-        self._head_is_here()
+        self.be_active()
+        self._not_stalled()
         super().connection_lost(exc)
+        for cycle in self._unanswered:  # uvicorn tells only the last, and others may go on
+            if not cycle.response_complete:
+                cycle.disconnected = True
+            cycle.message_event.set()
+
+    # what arrives
 
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
-        if self._in_head:
-            self._head += len(data)
+        self._unread += len(data)
         super().data_received(data)
-        if self._in_head and self._head > self.limits.header and not self.transport.is_closing():
+        if self._unread > self.limits.header and (self._in_head or self._in_body):
             self._too_large()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._unread, self._in_body = 0, False
         self._expect_head()
 
     def on_headers_complete(self) -> None:
-        self._head_is_here()
+        self.be_active()
+        self._in_head, self._in_body, self._unread = False, True, 0
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size > self.limits.header:
             self._too_large()
-            return
+            raise _TurnedAway
+        if len(self.pipeline) >= _AHEAD:
+            self._turn_away(Trouble("too-many", f"{_AHEAD} requests wait for the one before them"))
+            raise _TurnedAway
         self.scope["extensions"] = {"lastword.paused": self._paused}  # pyright: ignore[reportGeneralTypeIssues] - an extension of ours
         super().on_headers_complete()
+        self.flow.resume_reading()  # what waits is bounded, and that somebody leaves has to be read
+        self._unanswered = [one for one in self._unanswered if not one.response_complete]
+        self._unanswered.append(self.cycle)
 
     def on_body(self, body: bytes) -> None:
-        if self.cycle is not None:  # pyright: ignore[reportUnnecessaryComparison] - it was turned away
-            super().on_body(body)
+        self._unread = 0
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
-        if self.cycle is not None:  # pyright: ignore[reportUnnecessaryComparison] - it was turned away
-            super().on_message_complete()
+        self._in_body = False
+        super().on_message_complete()
+        if self.cycle.response_complete:
+            self._rest()
 
     def _paused(self) -> bool:
         return self.flow.write_paused
 
+    # time
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.cycle.response_complete and not self._in_head and not self.transport.is_closing():
+            self._rest()
+
     def _expect_head(self) -> None:
-        self._head_is_here()
-        self._in_head, self._head = True, 0
+        self.be_active()
+        self._in_head = True
+        self.resting[self] = None
         self._late = self.loop.call_later(self.limits.arrival, self._too_late)
 
-    def _head_is_here(self) -> None:
-        self._in_head = False
+    def _rest(self) -> None:
+        """All was answered: another request may come, or what is left of a body that nobody reads.
+
+        uvicorn's own clock for this is put back by every byte.
+        """
+        self.be_active()
+        self.resting[self] = None
+        seconds = self.limits.arrival if self._in_body else self.limits.idle
+        self._late = self.loop.call_later(seconds, self.transport.abort)
+
+    def be_active(self) -> None:
+        """It is not waited for, and gives way to nobody."""
+        self.resting.pop(self, None)
         if self._late:
             self._late.cancel()
             self._late = None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_it_read(self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._not_stalled()
+
+    def _watch_it_read(self, left: int) -> None:
+        self._not_stalled()
+        self._stalled = self.loop.call_later(self.limits.stalled, self._must_have_read, left)
+
+    def _must_have_read(self, left: int) -> None:
+        now = self.transport.get_write_buffer_size()
+        if now >= left:
+            self.transport.abort()  # to close it would be to wait until all was taken
+        else:
+            self._watch_it_read(now)
+
+    def _not_stalled(self) -> None:
+        if self._stalled:
+            self._stalled.cancel()
+            self._stalled = None
+
+    # refusals
 
     def _too_late(self) -> None:
         seconds = self.limits.arrival
@@ -92,12 +176,28 @@ class _Protocol(HttpToolsProtocol):
         most = self.limits.header
         self._turn_away(Trouble("head-too-large", f"the head has more than {most} bytes"))
 
+    def send_400_response(self, msg: str) -> None:
+        if not self.transport.is_closing():
+            self._turn_away(Trouble("bad-request", msg))
+
+    def _is_answering(self) -> bool:
+        """Whether something else is being answered, or will be before what is arriving."""
+        open_ = [one for one in self._unanswered if not one.response_complete]
+        return bool(open_) and (open_ != [self.cycle] or self.cycle.response_started)
+
     def _turn_away(self, trouble: Trouble) -> None:
-        self._head_is_here()
-        body = trouble.body
-        head = (
-            f"HTTP/1.1 {trouble.status} {trouble.title}\r\ncontent-type: application/problem+json"
-            f"\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
-        )
-        self.transport.write(head.encode() + body)
+        self.be_active()
+        if not self._is_answering():  # else it would be part of that
+            body = trouble.body
+            told = [
+                (b"content-type", b"application/problem+json"),
+                (b"content-length", b"%d" % len(body)),
+                *((name.encode(), value.encode()) for name, value in trouble.headers.items()),
+                (b"cache-control", b"no-store"),
+                (b"connection", b"close"),
+                *LABELS,
+            ]
+            head = b"".join(b"%b: %b\r\n" % pair for pair in told)
+            first = f"HTTP/1.1 {trouble.status} {trouble.title}\r\n".encode()
+            self.transport.write(first + head + b"\r\n" + body)
         self.transport.close()

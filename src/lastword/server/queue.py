@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from msgspec import UNSET
 
 from lastword.errors import NotWaiting
@@ -12,15 +14,19 @@ from lastword.server.problems import Trouble
 
 async def listed(asked: Asked) -> Reply:
     """The messages that wait, in the order of their turns."""
-    session = asked.session
+    session = await asked.named()
     await session.loaded()
-    return reply(asked.shapes.queue(session.waiting))
+    news = session.waiting
+    if "read" not in asked.who.rights:  # and has changed it: they see what is theirs
+        mine = tuple(one for one in news.messages if one.message.by == asked.who.name)
+        news = replace(news, messages=mine)
+    return reply(asked.shapes.queue(news))
 
 
 async def change(asked: Asked) -> Reply:
     """Give a message that waits another text, or another place."""
     told, message = await asked.body(wire.QueueChange), asked.part("message")
-    session, by = asked.session, _by(asked)
+    session, by = await asked.named(), await _by(asked)
     if told.text is UNSET and told.to is UNSET:
         raise Trouble("bad-request", "say what is to change: text, or to")
     if told.text is not UNSET:
@@ -38,22 +44,26 @@ def _place(asked: Asked, to: int) -> int:
 
 async def remove(asked: Asked) -> Reply:
     """Take a message that waits out of the queue."""
-    await asked.session.remove(asked.part("message"), by=_by(asked))
+    session = await asked.named()
+    await session.remove(asked.part("message"), by=await _by(asked))
     return await listed(asked)
 
 
 async def resume(asked: Asked) -> Reply:
     """Let what a stop left waiting go on."""
-    await asked.session.resume()
+    session = await asked.named()
+    await session.resume()
     return await listed(asked)
 
 
-def _by(asked: Asked) -> str | None:
+async def _by(asked: Asked) -> str | None:
     """Who has no right to stop may change what is theirs."""
     message, rights = asked.part("message"), asked.who.rights
     if "stop" in rights:
         return None
-    waiting = asked.session.waiting.messages
+    session = asked.session
+    await session.loaded()
+    waiting = session.waiting.messages
     theirs = [one for one in waiting if one.message.id == message]
     if not theirs:
         raise NotWaiting(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import accumulate
 
 from lastword.core.entries import Entry
 from lastword.core.receipt import Receipt
@@ -10,6 +11,7 @@ from lastword.core.transcript import build
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.problems import Trouble
+from lastword.server.shapes import PAGE
 from lastword.stores.codec import encode as encode_entry
 
 MOST = 1_000_000_000  # a number of anything
@@ -25,19 +27,19 @@ async def log(asked: Asked) -> Reply:
     every = await _entries(asked)
     before = asked.number("before", len(every) + 1, least=1, most=MOST)
     limit = asked.number("limit", 100, least=1)
-    last = min(before - 1, len(every))
-    first = max(last - limit, 0)
-    page = asked.shapes.entries(every[first:last], first + 1)
-    return reply(wire.Log(page, first > 0))
+    earlier, page = asked.shapes.newest(every, min(before - 1, len(every)), limit)
+    return reply(wire.Log(page, earlier > 0))
 
 
 async def transcript(asked: Asked) -> Reply:
     """What a model would be shown."""
     items = build(await _entries(asked))
     after, limit = asked.number("after", 0, most=MOST), asked.number("limit", 100, least=1)
-    page = [asked.shapes.shown(item) for item in items[after : after + limit]]
-    more = after + limit if after + limit < len(items) else None
-    return reply(wire.Transcript(page, more))
+    sizes = accumulate(len(item.text) for item in items[after : after + limit])
+    fits = sum(size <= PAGE for size in sizes)
+    last = after + max(fits, 1)
+    page = [asked.shapes.shown(item) for item in items[after:last]]
+    return reply(wire.Transcript(page, last if last < len(items) else None))
 
 
 async def receipts(asked: Asked) -> Reply:
@@ -75,4 +77,4 @@ async def end_process(asked: Asked) -> Reply:
         why = "that was kept when it was started, and has not ended"
         raise Trouble("not-found", f"there is no process {told!r} in {asked.name} {why}")
     await kept[0].end()
-    return await processes(asked)
+    return await processes(asked) if "read" in asked.who.rights else reply(wire.Processes([]))

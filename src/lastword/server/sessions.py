@@ -75,19 +75,21 @@ async def delete(asked: Asked) -> Reply:
     """Stop a session, and forget what was said in it."""
     await asked.known()
     receipt = await asked.desk.runtime.delete(asked.shapes.inside(asked.name))
-    asked.desk.known.get(asked.who.principal, set()).discard(asked.name)
+    for names in (asked.desk.known, asked.desk.named):
+        names.get(asked.who.principal, set()).discard(asked.name)
     return reply(wire.Stopped(asked.shapes.receipt(receipt)))
 
 
 async def send(asked: Asked) -> Reply:
     """Send a message; it is answered once it is durable."""
     said = await asked.body(wire.MessageIn)
-    name, session = asked.name, asked.session
     if said.heed_stop and means_stop(said.text):
-        return await _stopped(asked, session, None)
+        return await _stopped(asked, await asked.named(), None)
     if asked.desk.closing:
         raise RuntimeClosed("the server is being shut down, so this was not accepted")
+    name = asked.name
     await _must_have_room(asked, name)
+    session = asked.session
     ticket = await session.send(
         said.text,
         id=said.id,
@@ -116,7 +118,7 @@ async def _must_have_room(asked: Asked, name: str) -> None:
     desk, principal = asked.desk, asked.who.principal
     if principal not in desk.known:
         every = await desk.runtime.recent(asked.who.space, desk.limits.sessions)
-        desk.known[principal] = {asked.shapes.out(one.session) for one in every}
+        desk.known.setdefault(principal, {asked.shapes.out(one.session) for one in every})
     known = desk.known[principal]
     if name not in known and len(known) >= desk.limits.sessions:
         most = desk.limits.sessions
@@ -127,7 +129,7 @@ async def _must_have_room(asked: Asked, name: str) -> None:
 async def stop(asked: Asked) -> Reply:
     """Stop everything that was accepted, or one run; answered with the receipt."""
     told = await asked.body(wire.StopIn) if await _has_body(asked) else wire.StopIn()
-    session = asked.session
+    session = await asked.named()
     run = None if told.run is None else asked.shapes.inside(told.run)
     return await _stopped(asked, session, run)
 
@@ -143,7 +145,7 @@ async def _stopped(asked: Asked, session: Session, run: str | None) -> Reply:
     wait = asked.choice("wait", "quiet", "fence")
     answer: Answer = session.stop(run=run, by=asked.who.name)
     receipt = answer.at_fence() if wait == "fence" else await answer
-    return reply(wire.Stopped(asked.shapes.receipt(receipt)))
+    return reply(wire.Stopped(asked.seen(receipt)))
 
 
 def _told(place: Place) -> str:

@@ -6,7 +6,8 @@ is taken off whatever leaves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -36,6 +37,7 @@ from lastword.server import wire
 
 encode = msgspec.json.Encoder().encode
 _OUTPUT = 8_000  # characters of what a process has written
+PAGE = 16 << 20  # bytes: somebody's long texts must not hold up everybody else's requests
 
 
 class Shapes:
@@ -76,7 +78,7 @@ class Shapes:
             idle=not receipt,
             quiet=receipt.quiet,
             durable=receipt.durable,
-            words=self._strip(str(named)),
+            words=self.words(str(named)),
             runs=[self.out(run) for run in receipt.runs],
             dropped=receipt.dropped,
             refused=[wire.RefusalOut(one.what, one.after) for one in receipt.refused],
@@ -90,11 +92,12 @@ class Shapes:
             level=receipt.level,
             messages=[wire.MessageFate(self.message(m.message), m.fate) for m in receipt.messages],
             unconfirmed=[
-                wire.UnconfirmedOut(one.kind, self._strip(one.name)) for one in receipt.unconfirmed
+                wire.UnconfirmedOut(one.kind, self.words(one.name)) for one in receipt.unconfirmed
             ],
         )
 
-    def _strip(self, words: str) -> str:
+    def words(self, words: str) -> str:
+        """What is told of names within, for people."""
         return words.replace(self.space, "") if self.space else words
 
     def _tool(self, report: ToolReport) -> wire.ToolOut:
@@ -131,12 +134,22 @@ class Shapes:
 
     # the log
 
-    def entries(self, entries: Iterable[Entry], first: int) -> list[msgspec.Raw]:
-        """Entries of the log, the first of which has that number."""
-        return [
-            msgspec.Raw(encode({"number": number, **self._entry(entry)}))
-            for number, entry in enumerate(entries, first)
-        ]
+    def newest(
+        self, entries: Sequence[Entry], last: int, most: int
+    ) -> tuple[int, list[msgspec.Raw]]:
+        """Of the entries up to a number, the newest, oldest first; and how many lie before them.
+
+        There are at most so many, and no more than fit a page; but there is one.
+        """
+        found, size, before = deque[msgspec.Raw](), 0, last
+        while before > 0 and len(found) < most:
+            entry = encode({"number": before, **self._entry(entries[before - 1])})
+            size += len(entry)
+            if found and size > PAGE:
+                break
+            found.appendleft(msgspec.Raw(entry))
+            before -= 1
+        return before, list(found)
 
     def _entry(self, entry: Entry) -> dict[str, Any]:  # noqa: C901, PLR0911, PLR0912 - one match
         kind: dict[str, Any] = {"kind": type(entry).__name__.lower()}

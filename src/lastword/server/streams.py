@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from msgspec import Raw
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from lastword.agent.permission import QuestionNews
 from lastword.core.model import Status
@@ -31,7 +31,9 @@ HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
 ]
+_OURS = frozenset({"stopped", "settled", "recovered"})  # events whose text the session wrote
 _BEAT = 15.0  # seconds
+_AT_ONCE = 64  # watchers that are told without a turn for anybody else
 _RECENT = 256  # frames that are kept: those who watch are close to one another
 
 
@@ -54,11 +56,10 @@ class Hub:
         self.feed = session.feed
         self.watchers: dict[Watcher, None] = {}
         self.leavers: set[Watcher] = set()  # those whose leaving is to stop the session
+        self.tasks = Tasks(f"watchers of {session.id}")
         self._shapes = shapes
         self._frames: dict[int, Frame] = {}
         self._chunk: tuple[tuple[int, int, int], bytes] = ((-1, -1, -1), b"")
-        self.waiting: dict[Watcher, asyncio.Future[None]] = {}
-        self.tending: asyncio.Task[None] | None = None
 
     def id_of(self, number: int) -> str:
         return f"{self.feed.epoch}-{number}"
@@ -66,7 +67,8 @@ class Hub:
     def number_of(self, id: str) -> int | None:
         """Where a watcher can go on that has seen everything up to an id; None if it cannot."""
         epoch, _, number = id.rpartition("-")
-        if epoch != self.feed.epoch or not (number.isascii() and number.isdigit()):
+        plain = number.isascii() and number.isdigit() and len(number) < 20
+        if epoch != self.feed.epoch or not plain:
             return None
         return int(number) if self.feed.holds(int(number)) else None
 
@@ -75,15 +77,20 @@ class Hub:
 
         Whoever calls it writes what it gives in the same step.
         """
-        key = number, self.feed.last, self.session.fenced
+        last = self.feed.last
+        if number >= last:
+            return last, b""
+        key = number, last, self.session.fenced
         if self._chunk[0] != key:
-            self._chunk = key, self._made(number)
-        return key[1], self._chunk[1]
+            self._chunk = key, self._made(number, last)
+        return last, self._chunk[1]
 
-    def _made(self, number: int) -> bytes:
+    def _made(self, number: int, last: int) -> bytes:
         fenced, parts = self.session.fenced, list[bytes]()
         missed: list[Frame] = []
         for event in self.feed.since(number):
+            if event.number > last:
+                break  # a thread has added it since
             frame = self._frames.get(event.number) or self._encoded(event)
             if frame.content and frame.generation < fenced:
                 missed.append(frame)
@@ -110,7 +117,9 @@ class Hub:
     def _encoded(self, event: FeedEvent) -> Frame:
         id_, data = self.id_of(event.number), self._shapes.data(event.kind, event.data)
         run = None if event.run is None else self._shapes.out(event.run)
-        told = Event(id_, event.kind, event.generation, run, event.at, event.text, data)
+        # a run's words are its own; the session's are about names within
+        text = self._shapes.words(event.text) if event.kind in _OURS else event.text
+        told = Event(id_, event.kind, event.generation, run, event.at, text, data)
         json = encode(told)
         content, number = _is_content(event), event.number
         frame = Frame(number, content, event.generation, event.kind, _frame(id_, json), json)
@@ -148,7 +157,6 @@ class Streams:
     def __init__(self, *, stalled: float) -> None:
         self._hubs: dict[str, Hub] = {}
         self._stalled = stalled
-        self._tasks = Tasks()
         self._beating: asyncio.TimerHandle | None = None
 
     def hub(self, session: Session, shapes: Shapes) -> Hub:
@@ -161,7 +169,7 @@ class Streams:
         """Have a watcher woken, and shown that the stream lives, until it leaves."""
         if not hub.watchers:
             self._hubs[hub.session.id] = hub
-            hub.tending = self._tasks.start(_tend(hub), name=f"watchers of {hub.session.id}")
+            hub.tasks.start(_tend(hub), name="news")
         hub.watchers[watcher] = None
         if self._beating is None:
             self._beating = asyncio.get_running_loop().call_later(_BEAT, self._beat)
@@ -170,8 +178,7 @@ class Streams:
         finally:
             del hub.watchers[watcher]
             if not hub.watchers:
-                if hub.tending:
-                    hub.tending.cancel()
+                hub.tasks.cancel()
                 if self._hubs.get(hub.session.id) is hub:
                     del self._hubs[hub.session.id]
 
@@ -182,38 +189,44 @@ class Streams:
         for hub in tuple(self._hubs.values()):
             for watcher in tuple(hub.watchers):
                 watcher.beat(loop.time() - self._stalled)
-
-    def close(self) -> None:
-        """No stream goes on."""
-        if self._beating:
-            self._beating.cancel()
-        for hub in tuple(self._hubs.values()):
-            for watcher in tuple(hub.watchers):
-                watcher.end()
+            hub.tasks.start(_tell(hub), name="a sign of life")
 
 
 async def _tend(hub: Hub) -> None:
-    """Wake those who watch when there is something to see."""
+    """Tell those who watch whenever there is something to see."""
     number = -1
     while not hub.feed.closed:
         await hub.feed.more(number)
         number = hub.feed.last
-        waiting, hub.waiting = hub.waiting, {}
-        for waiter in waiting.values():
-            if not waiter.done():
-                waiter.set_result(None)
+        await _tell(hub)
+    await _tell(hub)  # that there is no more
+
+
+async def _tell(hub: Hub) -> None:
+    """One task for all of them, because to wake one for each costs as much as to write to it."""
+    for count, watcher in enumerate(tuple(hub.watchers), 1):
+        await watcher.tell()
+        if count % _AT_ONCE == 0:
+            await asyncio.sleep(0)  # a stop is not to wait until thousands have been told
 
 
 class Watcher:
     """One event stream."""
 
+    __slots__ = (
+        *("_busy", "_due", "_ended", "_hub", "_number", "_paused", "_receive", "_send", "_since"),
+        *("_slow", "_task"),
+    )
+
     def __init__(self, hub: Hub, scope: Scope, receive: Receive, send: Send) -> None:
-        self.gone = False  # the other side has left
         self._hub = hub
         self._receive = receive
         self._send = send
-        self._since = 0.0  # when the write under way began; 0.0 if none is
+        self._number: int | None = None  # up to which it was told; None: it is not following
+        self._since = 0.0  # when the write that is waited for began; 0.0 if none is
         self._due = False  # a sign of life
+        self._busy = False  # it is being told what is new, and waited for
+        self._slow: asyncio.Task[None] | None = None  # that waits for it
         self._task = asyncio.current_task()
         self._ended = False
         extensions: dict[str, Any] = scope.get("extensions") or {}
@@ -226,70 +239,81 @@ class Watcher:
         if self._since and self._since < stalled:
             self.end()  # it comes back, if it is still there, and is told what it missed
         self._due = True
-        self._wake()
 
     def end(self) -> None:
         self._ended = True
         if self._task:
             self._task.cancel()
 
-    def _wake(self) -> None:
-        waiter = self._hub.waiting.pop(self, None)
-        if waiter and not waiter.done():
-            waiter.set_result(None)
-
     async def serve(self, number: int, first: bytes) -> None:
         """Send what happens after a number, until either side has had enough."""
-        await self._send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-        leaving = Tasks()
-        leaving.start(self._until_gone(), name="watcher")
         try:
-            await self._write(b"retry: 1000\n\n" + first)
-            await self._follow(number)
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            await self._send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+            await self._write(_body(b"retry: 1000\n\n" + first))
+            self._number, self._busy = number, True
+            await self._catch_up()
+            while (await self._receive())["type"] != "http.disconnect":
+                pass
         except asyncio.CancelledError:
             here = asyncio.current_task()
-            if here and not (self._ended or self.gone):
+            if here is None or not self._ended:
                 raise
-            if here:
-                here.uncancel()
+            here.uncancel()
         finally:
-            leaving.cancel()
+            self._number = None
+            if self._slow:
+                self._slow.cancel()
 
-    async def _until_gone(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
-        self.gone = True
-        self.end()
+    async def tell(self) -> None:
+        """Send what is new: at once if it can leave at once, or as soon as it can."""
+        if self._number is None or self._busy:
+            return
+        if self._paused():
+            self._busy = True
+            self._slow = self._hub.tasks.start(self._catch_up(), name="slow watcher")
+        elif message := self._news(self._number):
+            await self._send(message)
+            if not message["more_body"]:
+                self.end()
 
-    async def _follow(self, number: int) -> None:
+    async def _catch_up(self) -> None:
+        """Send what is new, however long each write takes, until nothing is."""
+        try:
+            while self._number is not None:
+                await self._write(_body(b""))  # returns when there is room: the next step writes
+                if not (message := self._news(self._number)):
+                    return
+                await self._write(message)
+            self.end()  # all is said
+        except OSError:
+            self.end()  # what a server may raise that knows that nobody is there
+        finally:
+            self._busy = False
+
+    def _news(self, number: int) -> Message | None:
+        """What is to leave now; whoever calls it writes what it gives in the same step."""
         hub = self._hub
-        while not self.gone:
-            if self._paused():
-                await self._write(b"")  # returns when there is room, so that the next step writes
-            try:
-                last, chunk = hub.chunk(number)
-            except SlowWatcher:
-                return  # it comes back with the last id that it saw, and is given a snapshot
-            if chunk:
-                number = last
-                await self._write(chunk)
-            elif hub.feed.closed:
-                await self._write(hub.last_word())
-                return
-            elif self._due:
-                self._due = False
-                await self._write(b":\n\n")
-            else:
-                number = last
-                waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                hub.waiting[self] = waiter
-                await waiter
+        try:
+            self._number, chunk = hub.chunk(number)
+        except SlowWatcher:
+            self._number = None  # it comes back with the last id that it saw, for a snapshot
+            return _body(b"", more=False)
+        if not chunk and hub.feed.closed:
+            self._number = None
+            return _body(hub.last_word(), more=False)
+        if not chunk and not self._due:
+            return None
+        self._due = False  # anything is one
+        return _body(chunk or b":\n\n")
 
-    async def _write(self, body: bytes) -> None:
+    async def _write(self, message: Message) -> None:
         self._since = asyncio.get_running_loop().time()
-        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+        await self._send(message)
         self._since = 0.0
+
+
+def _body(body: bytes, *, more: bool = True) -> Message:
+    return {"type": "http.response.body", "body": body, "more_body": more}
 
 
 def _who_knows() -> bool:

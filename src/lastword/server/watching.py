@@ -21,7 +21,7 @@ _ENTRIES = 300  # of the log that a snapshot has
 
 async def events(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
     """What happens in a session, as server-sent events."""
-    desk, session = asked.desk, asked.session
+    desk, session = asked.desk, await asked.named()
     stops = asked.choice("on_disconnect", "continue", "stop") == "stop"
     if stops and "stop" not in asked.who.rights:
         raise Trouble("forbidden", f"{asked.who.name} has no right to stop, on leaving or before")
@@ -55,7 +55,7 @@ async def _from_where(asked: Asked, hub: Hub) -> tuple[int, bytes]:
     session, shapes = hub.session, asked.shapes
     overview = await session.overview()
     view = await session.view()  # and from here on nothing is waited for: all is of one moment
-    first = max(len(view.entries) - _ENTRIES, 0)
+    earlier, entries = shapes.newest(view.entries, len(view.entries), _ENTRIES)
     queue = shapes.queue(session.waiting)
     active = shapes.out(session.active) if session.active else None
     snapshot = wire.Snapshot(
@@ -66,8 +66,8 @@ async def _from_where(asked: Asked, hub: Hub) -> tuple[int, bytes]:
         hushed=queue.hushed,
         questions=[shapes.question(one) for one in asked.questions()],
         processes=[shapes.process(span) for span in session.spans],
-        entries=shapes.entries(view.entries[first:], first + 1),
-        more=first > 0,
+        entries=entries,
+        more=earlier > 0,
         ending=[str(one) for one in session.ending],
     )
     id_ = hub.id_of(view.number)

@@ -33,6 +33,11 @@ class Who:
     principal: str
     rights: frozenset[Right]
 
+    def __post_init__(self) -> None:
+        # a session of theirs is PRINCIPAL/NAME, and one of a child run SESSION#1/1
+        if not self.principal.isprintable() or {"/", "#"} & set(self.principal):
+            raise ValueError(f"a principal's name has no / and no # in it: {self.principal!r}")
+
     @property
     def space(self) -> str:
         """What the names of their sessions begin with, inside."""
@@ -40,6 +45,7 @@ class Who:
 
 
 PERSON = Who(LOCAL, LOCAL, ALL)
+NOBODY = Who("", "", frozenset())  # who is not known: may ask what anybody may
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +60,22 @@ class Token:
     def __post_init__(self) -> None:
         if len(self.secret) < 16:
             raise ValueError(f"the token of {self.name} is too short: 16 characters at least")
+        if not (self.secret.isascii() and self.secret.isprintable() and self.secret[-1] != " "):
+            raise ValueError(f"the token of {self.name} cannot be sent: it is not plain ASCII")
         for what, name in (("name", self.name), ("principal", self.principal or self.name)):
             if not _NAME.fullmatch(name):
                 raise ValueError(
                     f"a token's {what} is letters, digits and . _ @ + -, 64 at most, and "
                     f"{name!r} is not"
                 )
-        if unknown := set(self.rights) - ALL:
-            raise ValueError(
-                f"the token of {self.name} has the right {min(unknown)!r}, which there is "
-                f"not; there are {', '.join(get_args(Right))}"
-            )
+        rights = tuple(self.rights)
+        for right in rights:
+            if right not in get_args(Right):
+                raise ValueError(
+                    f"the token of {self.name} has the right {right!r}, which there is not; there "
+                    f"are {', '.join(get_args(Right))}"
+                )
+        object.__setattr__(self, "rights", frozenset(rights))  # it may be read only once
 
     @property
     def who(self) -> Who:
@@ -118,9 +129,14 @@ class Keys:
         return f"{told}.{base64.urlsafe_b64encode(mark).decode().rstrip('=')}"
 
 
-def token_from(secret: bytes) -> str:
-    """The token of whoever can read the server's secret: its person, on the same machine."""
-    return hmac.new(secret, b"token", hashlib.sha256).hexdigest()
+def token_from(secret: bytes, port: int | None = None) -> str:
+    """The token of whoever can read the server's secret: its person, on the same machine.
+
+    One for a port is of no use at another: whoever else listens where a server is thought to be,
+    and is given it, can do nothing with it.
+    """
+    told = b"token" if port is None else b"token for port %d" % port
+    return hmac.new(secret, told, hashlib.sha256).hexdigest()
 
 
 def _hash(text: str) -> bytes:

@@ -1,0 +1,22 @@
+"""A team's own engine, as `lastword serve --engine` finds it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from lastword import Run
+
+
+async def engine(run: Run) -> None:
+    """Answers; some questions keep it for ever, and some make it deaf to being cancelled."""
+    first = run.message.text.partition(" ")[0]
+    await run.emit(f"re: {run.message.text}")
+    while first in {"wait", "deaf"}:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            if first == "wait":
+                raise
+
+
+NOT_AN_ENGINE = "a text"
