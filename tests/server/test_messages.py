@@ -36,6 +36,17 @@ async def test_nothing_of_a_stopped_run_is_told_after_its_end() -> None:
         assert "text" not in after[after.index("ended") :]
 
 
+async def test_the_reason_of_a_stop_is_told_to_the_model_and_an_idle_one_is_nobodys() -> None:
+    async with serving_engine(Talker()) as client:
+        await client.post("/v1/sessions/s/stop", {"reason": "for nothing"})
+        await client.send("s", "hello")
+        await client.stop("s", reason="wrong file")
+        shown = (await client.get("/v1/sessions/s/transcript")).json["items"]
+        notes = [item["text"] for item in shown if item["role"] == "note"]
+        assert any("wrong file" in note for note in notes)
+        assert not any("for nothing" in note for note in notes)
+
+
 async def test_an_idle_stop_says_so_and_touches_nothing() -> None:
     async with serving_engine(Talker()) as client:
         receipt = await client.stop("s")

@@ -22,7 +22,7 @@ from lastword.core.model import (
     SessionId,
 )
 from lastword.core.receipt import Receipt, Unconfirmed
-from lastword.core.transcript import Entry, Shown
+from lastword.core.transcript import Entry, Note, Shown
 from lastword.errors import StoreError, Undurable
 from lastword.runtime import intake
 from lastword.runtime.checks import (
@@ -239,6 +239,12 @@ class Session:
             watchdog.answer_by(step.at + driver.shared.deadline, overdue)
         driver.loop.call_soon_threadsafe(on_loop)
         return future
+
+    def note(self, text: str) -> None:
+        """Tell the model something with whatever comes next, in the session's own name."""
+        must_be_text(text, "a note")
+        self._driver.journal.add(Note(None, encodable(text)))
+        self._driver.telling.when_durable([])
 
     # the queue
 

@@ -66,6 +66,7 @@ async def serving(
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # anybody on this machine could say them
         timeout_keep_alive=int(desk.limits.idle),
         timeout_graceful_shutdown=_LAST_WORDS,
     )

@@ -131,7 +131,7 @@ async def stop(asked: Asked) -> Reply:
     told = await asked.body(wire.StopIn) if await _has_body(asked) else wire.StopIn()
     session = await asked.named()
     run = None if told.run is None else asked.shapes.inside(told.run)
-    return await _stopped(asked, session, run)
+    return await _stopped(asked, session, run, told.reason)
 
 
 async def _has_body(asked: Asked) -> bool:
@@ -139,11 +139,13 @@ async def _has_body(asked: Asked) -> bool:
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
-async def _stopped(asked: Asked, session: Session, run: str | None) -> Reply:
+async def _stopped(asked: Asked, session: Session, run: str | None, reason: str = "") -> Reply:
     if "stop" not in asked.who.rights:
         raise Trouble("forbidden", f"{asked.who.name} has no right to stop")
     wait = asked.choice("wait", "quiet", "fence")
     answer: Answer = session.stop(run=run, by=asked.who.name)
+    if reason and answer.at_fence():
+        session.note(f"The person gave a reason for the stop: {reason}")
     receipt = answer.at_fence() if wait == "fence" else await answer
     return reply(wire.Stopped(asked.seen(receipt)))
 

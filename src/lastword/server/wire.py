@@ -40,7 +40,7 @@ class MessageIn(Struct, forbid_unknown_fields=True):
 
 
 class StopIn(Struct, forbid_unknown_fields=True):
-    """Stop everything that was accepted, or one run; `reason` is for the log."""
+    """Stop everything that was accepted, or one run; the model is told the `reason`."""
 
     run: Name | None = None
     reason: Annotated[str, Meta(max_length=200)] = ""
