@@ -6,7 +6,7 @@ import asyncio
 import sys
 from importlib import import_module
 
-BENCHES = ("fence", "stop", "processes", "store", "agent", "acp")
+BENCHES = ("fence", "stop", "processes", "store", "agent", "acp", "server", "cells")
 
 
 def main(names: list[str]) -> int:

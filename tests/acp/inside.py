@@ -40,7 +40,9 @@ class Pipes:
 
 
 @asynccontextmanager
-async def inside(folder: Path, *, pace: float = 0.0) -> AsyncGenerator[Client]:
+async def inside(
+    folder: Path, *, pace: float = 0.0, rules: Sequence[str] = ("allow *",)
+) -> AsyncGenerator[Client]:
     """An agent that asks for nothing and speaks as fast as it is read."""
     output, into = os.pipe()
     loop = asyncio.get_running_loop()
@@ -51,7 +53,7 @@ async def inside(folder: Path, *, pace: float = 0.0) -> AsyncGenerator[Client]:
     outbox, model = Outbox(into), Rehearsal(pace)
 
     def make(roots: Sequence[str], more: Sequence[AbstractToolset[Run]], **given: Any) -> Assistant:
-        return assistant(model, roots=roots, rules=["allow *"], toolsets=more, **given)
+        return assistant(model, roots=roots, rules=rules, toolsets=more, **given)
 
     agents = Agents(make)
     store = f"sqlite:{folder / 'sessions.db'}"

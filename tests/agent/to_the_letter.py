@@ -62,8 +62,10 @@ class Talk:
 
 
 @asynccontextmanager
-async def talking(folder: Path, *rules: str | Rule) -> AsyncGenerator[Talk]:
-    model = Model()
+async def talking(
+    folder: Path, *rules: str | Rule, model: Model | None = None
+) -> AsyncGenerator[Talk]:
+    model = model or Model()
     agent = assistant(FunctionModel(stream_function=model.stream), roots=[folder], rules=rules)
     before = agent.questions.as_before_tool()
     async with Runtime(agent.engine, before_tool=before, grace=0.25) as runtime:

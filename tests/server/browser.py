@@ -122,7 +122,7 @@ class Visitor:
                 page.close()
         if self.page.get_by_role("dialog").count():
             self.page.reload()
-        assert self.wrong == []
+        assert not self.wrong, self.wrong
 
     def tab(self) -> Page:
         """The same session once more."""

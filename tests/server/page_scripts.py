@@ -1,4 +1,4 @@
-"""Run in the page by test_page.py: parts of it by themselves, where a server would not help."""
+"""Run in the page by its tests: parts of it by themselves, where a server would not help."""
 
 # a run says something, is stopped, and is heard again after that; everything is heard twice
 FENCED = """async () => {
@@ -90,4 +90,23 @@ OLDER = """async () => {
     const all = reduce(some, { type: "older", entries: log.slice(0, cut), more: false });
     return drawn(all) !== whole;
   });
+}"""
+
+# a program stands still; its answers are sent, the run that brings them fails, or they arrive: for
+# each order in which that is heard, whether the program can be answered
+ANSWERED = """async () => {
+  const { blank, reduce } = await import("./assets/state.js");
+  const { isAnswered, standing } = await import("./assets/program-facts.js");
+  const cell = { id: "c", run: "s#1", kind: "pausable", standing: "paused", generation: 1 };
+  const heard = (number, kind, run, data, text) => {
+    const event = { id: `e-${number}`, kind, run, data, text, generation: 1, at: number };
+    return { type: "event", event };
+  };
+  const sent = { type: "answering", cell: "c", generation: 1, run: "s#2" };
+  const failed = heard(2, "ended", "s#2", { messages: [], started: true }, "failed");
+  const next = heard(2, "cell", "s#2", { ...cell, generation: 2 });
+  const open = (state) => standing(state).some((one) => !isAnswered(state, one));
+  const stands = reduce(blank("s"), heard(1, "cell", "s#1", cell));
+  const orders = [[], [sent], [sent, failed], [failed, sent], [sent, next], [next, sent]];
+  return orders.map((all) => open(all.reduce((state, one) => reduce(state, one), stands)));
 }"""

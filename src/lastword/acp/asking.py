@@ -7,6 +7,7 @@ and an answer that comes all the same is nobody's.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Container
 from contextlib import suppress
 from typing import Any, Protocol, cast
 
@@ -105,9 +106,14 @@ class Asking:
 
 def _chosen(answer: object) -> str:
     """Which option; a client that withdraws, or says what was not asked, has not allowed it."""
+    return choice_of(answer, dict(_OPTIONS)) or "reject_once"
+
+
+def choice_of(answer: object, options: Container[str]) -> str | None:
+    """Which of the options a client has chosen, if it has."""
     outcome = cast("dict[str, Any]", answer).get("outcome") if isinstance(answer, dict) else None
     match outcome:
-        case {"outcome": "selected", "optionId": str(chosen)} if chosen in dict(_OPTIONS):
+        case {"outcome": "selected", "optionId": str(chosen)} if chosen in options:
             return chosen
         case _:
-            return "reject_once"
+            return None

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lastword.acp import updates
 from lastword.acp.commands import do, is_command
+from lastword.acp.frontiers import Frontiers
 from lastword.acp.peer import Asked, Peer
 from lastword.acp.wire import INTERNAL, NOT_FOUND, Params, RpcError
+from lastword.cells.serving import resume_in
 from lastword.core.model import (
     Attachment,
     CallId,
@@ -35,6 +37,7 @@ from lastword.errors import LastwordError
 from lastword.runtime.feed import FeedEvent
 from lastword.runtime.session import Session
 from lastword.runtime.ticket import Ticket
+from lastword.stores.contract import StoredCell
 
 if TYPE_CHECKING:
     from lastword.runtime.stop import Answer
@@ -91,6 +94,7 @@ class Talk:
         self._calls: dict[CallId, list[str]] = {}  # those that go on, and what each has written
         self._told: set[CallId] = set()  # calls that the client knows of, and not yet their end
         self._in_turn = asyncio.Lock()  # whoever waits until it is ready goes in the order it came
+        self._frontiers = Frontiers(peer, session, self.root, self)
         # from here on, not from when it is ready: the first to be sent may be quicker than that
         watch = self._watch(session.events())
         self._watching = peer.tasks.start(watch, name=f"session {session.id}")
@@ -110,6 +114,7 @@ class Talk:
         for prompt in [*self._early, *self._sending, *self._prompts.values()]:
             await prompt.asked.answered.wait()
         self._watching.cancel()
+        self._frontiers.close()
 
     # what the client wants
 
@@ -218,22 +223,30 @@ class Talk:
 
     async def _watch(self, events: AsyncIterator[FeedEvent]) -> None:
         await self.ready.wait()
+        for left in self.session.shelf.cells:  # by a run of earlier
+            self._frontiers.hear(left.stored)
         async for event in events:
-            match event.kind, event.data:
-                case "accepted", Message(origin="person", id=id_) if self._sending:
-                    self._prompts[id_] = self._sending.popleft()
-                case "started", ids:
-                    await self._answer_ended(cast("tuple[MessageId, ...]", ids))
-                case "ended", Finished(run=run, messages=ids):
-                    self._ended(run, ids)
-                case "stopped", Receipt() as receipt:
-                    self._stopped(receipt)
-                case _:
-                    self._tell(event)
+            await self._hear(event)
             self._seen = event.number
             if self._more:
                 self._more.set_result(None)
                 self._more = None
+
+    async def _hear(self, event: FeedEvent) -> None:
+        match event.kind, event.data:
+            case "accepted", Message(origin="person", id=id_) as message if self._sending:
+                if resume_in(message) is None:  # that is nobody's prompt
+                    self._prompts[id_] = self._sending.popleft()
+            case "cell", StoredCell() as cell:
+                self._frontiers.hear(cell)
+            case "started", ids:
+                await self._answer_ended(cast("tuple[MessageId, ...]", ids))
+            case "ended", Finished(run=run, messages=ids):
+                self._ended(run, ids)
+            case "stopped", Receipt() as receipt:
+                self._stopped(receipt)
+            case _:
+                self._tell(event)
 
     def _stopped(self, receipt: Receipt) -> None:
         """Whatever it ended can be answered; also if the store does not take it."""

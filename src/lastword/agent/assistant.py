@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.models import Model
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
 
+from lastword import cells
 from lastword.agent.permission import Questions
 from lastword.agent.rules import SUBJECTS, Rule, Rules, Shown, Subject
+from lastword.agent.tools.code import Code, run_code
 from lastword.agent.tools.fetch import Fetch
 from lastword.agent.tools.files import Files
 from lastword.agent.tools.names import Distinct
@@ -28,6 +31,7 @@ from lastword.errors import ProcessError, TooDeep
 from lastword.runtime.run import Engine, Run
 
 _READING = ("show_plan", "read_file", "list_files", "search_files", "delegate")
+_CODE = "run_code"  # by itself it does nothing: each of its calls is ruled like any other
 _READS = {"nature": "read_only"}  # if a stop comes in between, it can be called again
 _BY_PATH = ("read_file", "write_file", "edit_file", "list_files", "search_files")
 _SLIPS = 5  # in a row that a model may make before its answer fails
@@ -66,17 +70,22 @@ def assistant(
     tools = [own, _file_tools(files, questions), _shell_tool(Shell(root))]
     if fetch:
         tools.append(_fetch_tool(Fetch()))
+    if find_spec("pydantic_monty"):
+        own.tool_plain(run_code)
+    every = Distinct([*tools, *toolsets])  # ours first: they keep their names
+    code = Code(every, questions=questions, model=model)
     agent = Agent(
         model,
         deps_type=Run,
         instructions=f"{_INSTRUCTIONS.format(root=root)}\n{instructions}".strip(),
-        toolsets=[Distinct([*tools, *toolsets])],  # ours first: they keep their names
+        toolsets=[code],
         name="lastword",
         retries=_SLIPS,
     )
     engine = PydanticAI(agent, deps=_itself, compaction=Compaction(window))
     own.tool(_delegate_to(engine))
-    return Assistant(engine, questions, model.model_name)
+    serving = cells.engine(engine, serve=code.serving(engine))
+    return Assistant(serving, questions, model.model_name)
 
 
 def _itself(run: Run) -> Run:
@@ -84,7 +93,7 @@ def _itself(run: Run) -> Run:
 
 
 def _questions(files: Files, rules: Sequence[str | Rule]) -> Questions:
-    allowed = [f"allow {name}" for name in _READING]
+    allowed = [f"allow {name}" for name in (*_READING, _CODE)]
     by_path = dict.fromkeys(_BY_PATH, _named(files))
     return Questions(Rules.parse([*allowed, *rules]), subjects={**SUBJECTS, **by_path})
 

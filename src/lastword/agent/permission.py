@@ -25,6 +25,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from lastword.agent.rules import BACKGROUND, SUBJECTS, Rule, Rules, Subject, called
+from lastword.core.cell import PendingCall
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.errors import LastwordError
 from lastword.runtime.going import Going
@@ -133,6 +134,7 @@ class Questions:
         self._closed: dict[str, tuple[type[AnswerRefused], str]] = {}  # and why
         self._turns: WeakValueDictionary[RunId, asyncio.Lock] = WeakValueDictionary()
         self._watchers: dict[object, Watcher] = {}
+        self._granted: set[str] = set()  # calls that a person allowed before they were written down
 
     def rules(self, session: str) -> Rules:
         """What holds in a session: for all, and what was allowed there for good."""
@@ -200,6 +202,16 @@ class Questions:
         one.answer.set_result(allow)
         self._tell("answered", one, allowed=allow)
 
+    def asks(self, session: str, call: PendingCall) -> bool:
+        """Whether a call that a program waits on would have to be asked for now."""
+        about = self._about(call)
+        return self.rules(session).decide(about.tool, about.subject)[0] == "ask"
+
+    def grant(self, call: str) -> None:
+        """A call of the ledger's, which is about to be made, was allowed by a person; unless a
+        rule forbids it, it is not asked for."""
+        self._granted.add(call)
+
     def as_before_tool(self) -> Callable[[Call[Any]], Coroutine[Any, Any, None]]:
         """For `Runtime(before_tool=...)`: every call is allowed, asked for, or a PermissionError.
 
@@ -211,7 +223,9 @@ class Questions:
             run = asker_of(call)
             self._families[run.session] = run.family
             turn = self._turns.setdefault(run.id, asyncio.Lock())
-            if self._decided(run, call.name, self._about(call)):
+            granted = call.id in self._granted
+            self._granted.discard(call.id)
+            if self._decided(run, call.name, self._about(call)) or granted:
                 return
             async with turn:
                 # looked at anew: by what was answered before, or is there now, it may be another
@@ -233,7 +247,7 @@ class Questions:
             raise PermissionError(f"{name} was not called: the rule {str(rule)!r} forbids it")
         return action == "allow"
 
-    def _about(self, call: Call[Any]) -> _About:
+    def _about(self, call: Call[Any] | PendingCall) -> _About:
         """What a call will do, however its arguments were written."""
         try:
             read = cast("object", json.loads(call.arguments or "{}", object_pairs_hook=_each_once))

@@ -139,6 +139,12 @@ def _what_happened(scene: Scene) -> list[Piece]:
     return [TextPart("\n".join(lines))]
 
 
+def _answered(scene: Scene) -> list[Piece]:
+    """A program that waited has gone on; what came of it is the last result there is."""
+    returned = [part for turn in scene.turns for part in turn.returned]
+    return [TextPart(_told(returned[-1]) if returned else "Nothing came of it that I was told.")]
+
+
 def _continue(scene: Scene) -> list[Piece]:
     cut = _cut_off(scene.turns[:-1])
     if cut is None:
@@ -209,6 +215,7 @@ _RULES = (
     _rule("search WORDS (search_files)", r"search (.+)", partial(_tool, "search_files")),
     _rule("delegate TASK (delegate)", r"delegate (.+)", partial(_tool, "delegate")),
     _rule("ask TOOL: VALUE | VALUE (any tool, allowed or not)", r"ask (\w+):?\s*(.*)", _ask),
+    _rule("[Answers to a program] (what came of it)", r"\[Answers to the program .+\]", _answered),
     _rule("what happened? (what I was told of a stop)", r"what happened\W*", _what_happened),
     _rule("continue (what was cut off)", r"(?:continue|go on)\W*", _continue),
     _rule("badly: swallow (every cancel)", r"badly: swallow", "swallow"),

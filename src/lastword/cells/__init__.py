@@ -3,8 +3,13 @@
 Needs `pydantic-monty`, which `lastword[cells]` brings. Nothing of it is imported in this process.
 """
 
+from lastword.cells.cell import ContinuingCell, PausableCell
+from lastword.cells.functions import Function, function
+from lastword.cells.home import run_by
 from lastword.cells.interpreter import Interpreter
 from lastword.cells.limits import Limits
+from lastword.cells.outside import observe, paused, resume, terminate, wait
+from lastword.cells.serving import Resume, delivered, engine
 from lastword.cells.steps import (
     AtFrontier,
     Err,
@@ -19,16 +24,29 @@ from lastword.cells.stubs import Tool, arguments, stubs
 
 __all__ = [
     "AtFrontier",
+    "ContinuingCell",
     "Err",
     "Failed",
     "Finished",
+    "Function",
     "Interpreter",
     "LimitReached",
     "Limits",
     "Ok",
+    "PausableCell",
     "PendingCall",
+    "Resume",
     "Step",
     "Tool",
     "arguments",
+    "delivered",
+    "engine",
+    "function",
+    "observe",
+    "paused",
+    "resume",
+    "run_by",
     "stubs",
+    "terminate",
+    "wait",
 ]

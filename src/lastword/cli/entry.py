@@ -81,6 +81,16 @@ def _token(words: Sequence[str]) -> int:
     return remote.token()
 
 
+def _cells(what: str, words: Sequence[str]) -> int:
+    from lastword.cli import cells, remote  # noqa: PLC0415 - only when asked for
+
+    usage = {"cell": " CELL", "resume": " --generation N --result CALL=JSON CELL"}.get(what, "")
+    parser = _Parser(f"lastword {what}", f"[--url URL]{usage}", cells.ABOUT[what])
+    cells.options(what, parser)
+    remote.address(parser)
+    return cells.main(what, parser.parse_args(words))
+
+
 def _doctor(words: Sequence[str]) -> int:
     from lastword.cli import doctor  # noqa: PLC0415 - only when asked for
 
@@ -124,6 +134,9 @@ _COMMANDS: dict[str, tuple[str, Command]] = {
     "acp": ("be the agent of an editor that speaks the Agent Client Protocol", _acp),
     "stop": ("stop a session of a server that runs, and print the receipt", _stop),
     "token": ("print the token for programs of yours that ask your server", _token),
+    "cells": ("list the programs that wait for an answer", partial(_cells, "cells")),
+    "cell": ("see what one of them waits on", partial(_cells, "cell")),
+    "resume": ("answer what it waits on", partial(_cells, "resume")),
     "demo": ("see an agent that will not stop be stopped (15 seconds, no keys)", _demo),
     "doctor": ("see how strictly processes are held here, and if a store is whole", _doctor),
     "sessions": ("list the sessions that a store holds", partial(_records, "sessions")),

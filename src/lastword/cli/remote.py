@@ -1,4 +1,4 @@
-"""`lastword stop` and `lastword token`: a server of this machine, asked from a shell."""
+"""A server that runs, asked from a shell: `lastword stop`, `lastword token`."""
 
 from __future__ import annotations
 
@@ -27,16 +27,25 @@ _IDLE, _LEFT = 3, 4
 _PATIENCE = 60.0  # seconds: longer than any stop takes
 
 
+class Failed(Exception):
+    """A server that does not answer, or says no; what it says is for the person to read."""
+
+
 def options(parser: argparse.ArgumentParser) -> None:
     """What can be said behind `lastword stop`."""
     parser.add_argument("session", metavar="SESSION", help="the session's id")
+    parser.add_argument("--run", metavar="RUN", help="only this run, and only if it is that one")
+    address(parser)
+
+
+def address(parser: argparse.ArgumentParser) -> None:
+    """Which server is asked, and by whom."""
     parser.add_argument(
         "--url",
         default=os.environ.get("LASTWORD_URL", _URL),
         metavar="URL",
         help=f"where the server is ({_URL}, or what LASTWORD_URL says)",
     )
-    parser.add_argument("--run", metavar="RUN", help="only this run, and only if it is that one")
     parser.add_argument(
         "--token",
         default=os.environ.get("LASTWORD_TOKEN"),
@@ -59,35 +68,47 @@ def _own(port: int | None = None) -> str:
 
 def stop(asked: argparse.Namespace) -> int:
     """Stop a session; the exit code."""
+    name = quote(asked.session, safe="")
+    told = {"run": asked.run} if asked.run else {}
     try:
-        answer = _ask(asked)
-    except urllib.error.HTTPError as error:
-        print(f"lastword stop: {_problem(error)}", file=sys.stderr)
-        return 1
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        why = getattr(error, "reason", error)
-        print(f"lastword stop: {asked.url} does not answer: {why}", file=sys.stderr)
+        answer = ask(asked, "POST", f"/v1/sessions/{name}/stop", told)
+    except Failed as error:
+        print(f"lastword stop: {error}", file=sys.stderr)
         return 1
     receipt = cast("dict[str, Any]", answer["receipt"])
     print(receipt["words"])
     return _IDLE if receipt["idle"] else 0 if receipt["quiet"] else _LEFT
 
 
-def _ask(asked: argparse.Namespace) -> dict[str, Any]:
-    address = urlsplit(cast("str", asked.url))
-    if address.scheme not in {"http", "https"} or not address.netloc:
+def ask(
+    asked: argparse.Namespace, method: str, path: str, told: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """What the server answers. Raises Failed."""
+    try:
+        return _ask(asked, method, path, told)
+    except urllib.error.HTTPError as error:
+        raise Failed(_problem(error)) from error
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        why = getattr(error, "reason", error)
+        raise Failed(f"{asked.url} does not answer: {why}") from error
+
+
+def _ask(
+    asked: argparse.Namespace, method: str, path: str, told: dict[str, Any] | None
+) -> dict[str, Any]:
+    where = urlsplit(cast("str", asked.url))
+    if where.scheme not in {"http", "https"} or not where.netloc:
         raise ValueError(f"--url is the address of a server, not {asked.url!r}")
-    here = address.hostname in {"localhost", "127.0.0.1", "::1"}
-    usual = 443 if address.scheme == "https" else 80
-    token = asked.token or (_own(address.port or usual) if here else None)
+    here = where.hostname in {"localhost", "127.0.0.1", "::1"}
+    usual = 443 if where.scheme == "https" else 80
+    token = asked.token or (_own(where.port or usual) if here else None)
     if token is None:
         raise ValueError("it is not on this machine, so say --token, or LASTWORD_TOKEN")
-    name = quote(asked.session, safe="")
     request = urllib.request.Request(  # noqa: S310 - the scheme was looked at
-        f"{asked.url.rstrip('/')}/v1/sessions/{name}/stop",
-        data=json.dumps({"run": asked.run} if asked.run else {}).encode(),
+        f"{asked.url.rstrip('/')}{path}",
+        data=None if told is None else json.dumps(told).encode(),
         headers={"authorization": f"Bearer {token}", "content-type": "application/json"},
-        method="POST",
+        method=method,
     )
     no_proxy = (urllib.request.ProxyHandler({}),) if here else ()
     opener = urllib.request.build_opener(_Here, *no_proxy)

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from lastword.cells import engine as with_cells
 from lastword.cli import secret, settings
 from lastword.errors import LastwordError
 from lastword.runtime.run import Engine
@@ -129,7 +130,7 @@ def _engine(asked: argparse.Namespace) -> _Served:
         why = "is no function, so it cannot be an engine"
         raise ValueError(f"--engine: {asked.engine} {why}")  # noqa: TRY004 - a mistake in typing
     store = asked.store or os.environ.get("LASTWORD_STORE") or _STORE
-    return _Served(cast("Engine", engine), None, "", asked.mode or "takeover", store)
+    return _Served(with_cells(cast("Engine", engine)), None, "", asked.mode or "takeover", store)
 
 
 def _agent(asked: argparse.Namespace) -> _Served:

@@ -83,7 +83,7 @@ class Driver:
         self.journal = Journal(
             *(id, shared.store, self.machine, self._refuse, self._lost, above, shared.clock)
         )
-        self.cells = Shelf(self.journal, shared.processes)
+        self.cells = Shelf(self.journal, shared.processes, self.publish)
         self.telling = Telling(id, self.journal)
         self.history = History(id, shared.store, self.journal, shared.partial)
         self.duties = Tasks()  # what has to be done to the end: storing, committing

@@ -29,6 +29,7 @@ Kind: TypeAlias = Literal[
     "typing",
     "progress",
     "call",
+    "cell",
     "process",
     "question",
     "queue",

@@ -68,6 +68,7 @@ class Journal:
     ) -> None:
         self.serial = 0
         self.writes = 0  # how many were begun
+        self.on_cells: Callable[[tuple[StoredCell, ...]], object] = bool  # who tells of them
         self._clock = clock
         self._machine = machine
         self._refuse = refuse  # called in the step in which a message was not stored
@@ -217,6 +218,7 @@ class Journal:
             try:
                 await ask(self._store.commit(write))
                 self._standing = stands
+                self.on_cells(write.cells)
             except BaseException as error:
                 self._pending = _without(fresh, entries + self._pending)
                 self._cells = cells | self._cells

@@ -18,6 +18,7 @@ from lastword.core.model import RunId
 from lastword.core.receipt import CellReport
 from lastword.processes import Processes
 from lastword.runtime.journal import Journal
+from lastword.runtime.news import Publish
 from lastword.stores.contract import StoredCell
 
 
@@ -38,9 +39,11 @@ class OnShelf(Protocol):
 class Shelf:
     """One session's."""
 
-    def __init__(self, journal: Journal, processes: Processes) -> None:
+    def __init__(self, journal: Journal, processes: Processes, publish: Publish) -> None:
         self.processes = processes  # where their programs run
         self._journal = journal
+        self._publish = publish
+        journal.on_cells = self._tell  # they stand where the store has them
         self._cells: dict[CellId, OnShelf] = {}
 
     def found(self, cells: Iterable[StoredCell]) -> None:
@@ -54,6 +57,10 @@ class Shelf:
                 self._cells[stored.id] = Asleep(stored, machine)
         if self._journal.behind:
             self._journal.commit()
+
+    def _tell(self, cells: Iterable[StoredCell]) -> None:
+        for cell in cells:
+            self._publish("cell", RunId(cell.run), cell.id, cell)
 
     def __getitem__(self, id: CellId) -> OnShelf:
         return self._cells[id]

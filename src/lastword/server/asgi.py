@@ -22,7 +22,6 @@ from lastword.server.openapi import document
 from lastword.server.operations import OPERATIONS, Handler, Operation, Stream
 from lastword.server.problems import Trouble, trouble_of
 from lastword.server.shapes import encode
-from lastword.server.watching import events
 from lastword.server.who import NOBODY, Keys, Token, Who
 
 log = logging.getLogger("lastword")
@@ -112,7 +111,7 @@ class _Endpoint:
             )
         who = cast("Who | None", scope["lastword.who"])
         asked = Asked(self._desk, _allowed(operation, who), Request(scope, receive))
-        if operation.handler is events:
+        if operation.sends:
             await cast("Stream", operation.handler)(asked, scope, receive, send)
             return
         with self._desk.shares.request(asked.who.principal):

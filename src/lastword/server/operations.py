@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from starlette.types import Receive, Scope, Send
 
-from lastword.server import metrics, queue, records, sessions, wire
+from lastword.server import cell_wire, cells, metrics, queue, records, sessions, wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.problems import Trouble
 from lastword.server.watching import events
@@ -44,6 +44,7 @@ class Operation:
     query: tuple[Query, ...] = ()
     problems: tuple[str, ...] = ()
     open: bool = False  # to who is not known, too
+    sends: bool = False  # its handler sends the answer itself
 
     @property
     def name(self) -> str:
@@ -72,6 +73,7 @@ _LIMIT = Query("limit", "How many at most.", _count(1))
 _AFTER = Query("after", "How many to leave out.", _count(most=records.MOST))
 _ONE = "/v1/sessions/{session}"
 _QUEUE = f"{_ONE}/queue"
+_CELL = f"{_ONE}/cells/{{cell}}"
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
@@ -119,7 +121,7 @@ OPERATIONS: tuple[Operation, ...] = (
                 {"enum": ["quiet", "fence"]},
             ),
         ),
-        problems=("stale-run", "not-allowed"),
+        problems=("stale-run", "not-allowed", "unknown-session"),
     ),
     Operation(
         *("GET", f"{_ONE}/events", events, "read"),
@@ -134,7 +136,8 @@ OPERATIONS: tuple[Operation, ...] = (
                 {"enum": ["continue", "stop"]},
             ),
         ),
-        problems=("too-many",),
+        problems=("too-many", "unknown-session"),
+        sends=True,
     ),
     Operation(
         *("GET", f"{_ONE}/log", records.log, "read", "What happened, oldest first.", wire.Log),
@@ -179,13 +182,13 @@ OPERATIONS: tuple[Operation, ...] = (
         "Give a message that waits another text, or another place.",
         wire.QueueOut,
         takes=wire.QueueChange,
-        problems=("not-waiting", "not-allowed"),
+        problems=("not-waiting", "not-allowed", "unknown-session"),
     ),
     Operation(
         *("DELETE", f"{_QUEUE}/{{message}}", queue.remove, "send"),
         "Take a message that waits out of the queue.",
         wire.QueueOut,
-        problems=("not-waiting", "not-allowed"),
+        problems=("not-waiting", "not-allowed", "unknown-session"),
     ),
     Operation(
         *("POST", f"{_QUEUE}/resume", queue.resume, "send"),
@@ -198,5 +201,34 @@ OPERATIONS: tuple[Operation, ...] = (
         wire.Empty,
         takes=wire.AnswerIn,
         problems=("unknown-question", "answered", "answer-late", "stale-answer"),
+    ),
+    Operation(
+        "GET", "/v1/cells", cells.paused, "read", "Cells that wait, everywhere.", cell_wire.Cells
+    ),
+    Operation(
+        *("GET", f"{_ONE}/cells", cells.listed, "read", "The cells of a session.", cell_wire.Cells),
+        problems=("unknown-session",),
+    ),
+    Operation(
+        *("GET", f"{_CELL}/frontier", cells.frontier, "read"),
+        "Where a cell stands, and what it waits on.",
+        cell_wire.FrontierOut,
+        problems=("unknown-session", "unknown-cell", "observer-busy", "cell-gone"),
+        sends=True,
+    ),
+    Operation(
+        *("POST", f"{_CELL}/resume", cells.resume, "send"),
+        "Answer calls that a cell waits on: a message of the session, which waits for its turn.",
+        wire.TicketOut,
+        status=202,
+        takes=cell_wire.ResumeIn,
+        problems=(
+            *("unknown-session", "unknown-cell", "already-running", "stale-generation"),
+            *("future-generation", "wrong-calls", "not-pausable", "cell-gone"),
+        ),
+    ),
+    Operation(
+        *("DELETE", _CELL, cells.terminate, "stop", "End a cell.", cell_wire.CellEnding),
+        problems=("unknown-session", "unknown-cell", "cell-gone"),
     ),
 )

@@ -18,17 +18,26 @@ from lastword.agent.permission import (
     UnknownQuestion,
 )
 from lastword.errors import (
+    AlreadyRunning,
     Busy,
+    CellGone,
+    FutureGeneration,
     LastwordError,
     NotAllowed,
+    NotPausable,
     NotWaiting,
+    ObserverBusy,
     OwnedElsewhere,
     QueueFull,
     RuntimeClosed,
+    StaleGeneration,
     StaleRun,
     StoreError,
     Undurable,
+    UnknownCell,
     UnknownSession,
+    UnreadableDump,
+    WrongCalls,
 )
 from lastword.server.wire import Problem
 
@@ -53,6 +62,14 @@ TITLES: dict[str, tuple[int, str]] = {
     "answer-late": (409, "The question was withdrawn"),
     "stale-answer": (409, "The answer is to another question"),
     "owned-elsewhere": (409, "Another process has the session"),
+    "already-running": (409, "The cell is being resumed from that frontier"),
+    "stale-generation": (409, "The cell has left that frontier"),
+    "future-generation": (409, "The cell has not reached that frontier"),
+    "wrong-calls": (409, "The cell does not wait on these calls"),
+    "not-pausable": (409, "Nobody else may answer the calls of this cell"),
+    "observer-busy": (409, "Somebody else is being shown this cell"),
+    "cell-gone": (409, "The cell has ended"),
+    "unknown-cell": (404, "There is no such cell"),
     "too-large": (413, "This is too large"),
     "unsupported-media-type": (415, "Only JSON is understood"),
     "head-too-large": (431, "The head of this is too large"),
@@ -78,6 +95,15 @@ _OF: dict[type[LastwordError], str] = {  # the first that fits
     AlreadyAnswered: "answered",
     QuestionWithdrawn: "answer-late",
     StaleAnswer: "stale-answer",
+    AlreadyRunning: "already-running",
+    StaleGeneration: "stale-generation",
+    FutureGeneration: "future-generation",
+    WrongCalls: "wrong-calls",
+    NotPausable: "not-pausable",
+    ObserverBusy: "observer-busy",
+    UnreadableDump: "cell-gone",
+    CellGone: "cell-gone",
+    UnknownCell: "unknown-cell",
 }
 
 
@@ -118,7 +144,9 @@ def trouble_of(error: LastwordError, space: str = "") -> Trouble:
     if slug == "internal":
         return mistake(error)
     active = error.active if isinstance(error, StaleRun) else None
-    extra = {"active": active and active.removeprefix(space)} if slug == "stale-run" else None
+    extra = {"active": active and active.removeprefix(space)} if slug == "stale-run" else {}
+    if isinstance(error, StaleGeneration | FutureGeneration):
+        extra = {"current": error.current}
     told = str(error)
     return Trouble(slug, told.replace(space, "") if space else told, extra=extra)
 

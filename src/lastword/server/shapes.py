@@ -14,6 +14,7 @@ from typing import Any, cast
 import msgspec
 
 from lastword.agent.permission import Question, QuestionNews
+from lastword.core.cell import Ending, PendingCall
 from lastword.core.entries import (
     Began,
     Called,
@@ -33,7 +34,8 @@ from lastword.core.receipt import ProcessNews, Receipt, ToolNews, ToolReport
 from lastword.core.shown import Shown
 from lastword.runtime.news import QueueNews, Span
 from lastword.runtime.ticket import Ticket
-from lastword.server import wire
+from lastword.server import cell_wire, wire
+from lastword.stores.contract import StoredCell
 
 encode = msgspec.json.Encoder().encode
 _OUTPUT = 8_000  # characters of what a process has written
@@ -128,6 +130,23 @@ class Shapes:
         what = news.pid, news.command, news.kept, self.out(span.run)
         return wire.ProcessOut(*what, span.started_at, span.ended_at, news.code, output[-_OUTPUT:])
 
+    def cell(self, cell: StoredCell, ending: Ending | None = None) -> cell_wire.CellOut:
+        """A cell as the store has it; or, if it is known better, how it ended."""
+        record, over = cell.record, ending or cell.record.ending
+        frontier = record.frontier
+        waits = frontier.pending if frontier and record.paused and not over else ()
+        return cell_wire.CellOut(
+            id=record.cell,
+            session=self.out(cell.session),
+            run=self.out(cell.run),
+            kind=record.kind,
+            standing="ended" if over else "paused" if record.paused else "running",
+            generation=frontier.generation if frontier else 0,
+            pending=[pending(call) for call in waits],
+            ending=cell_ending(over) if over else None,
+            source=cell.source,
+        )
+
     def shown(self, item: Shown) -> wire.ShownOut:
         call, status = self.out(item.call or ""), item.status or ""
         return wire.ShownOut(item.role, item.text, item.name, call, status)
@@ -211,6 +230,8 @@ class Shapes:
             case "question", QuestionNews():
                 question = self.question(data.question)
                 return {"news": data.news, "question": question, "allowed": data.allowed}
+            case "cell", StoredCell():
+                return self.cell(data)
             case "queue", QueueNews():
                 return self.queue(data)
             case "usage", Used(_, model, read, written):
@@ -219,3 +240,14 @@ class Shapes:
                 return self.receipt(data)
             case _:
                 return None
+
+
+def pending(call: PendingCall) -> cell_wire.PendingOut:
+    """A call that a cell waits on."""
+    return cell_wire.PendingOut(call.id, call.name, call.arguments)
+
+
+def cell_ending(ending: Ending) -> cell_wire.CellEnding:
+    """How a cell ended."""
+    doubtful = [pending(call) for call in ending.may_have_executed]
+    return cell_wire.CellEnding(ending.outcome, ending.result, ending.error, doubtful)

@@ -66,6 +66,7 @@ async def _from_where(asked: Asked, hub: Hub) -> tuple[int, bytes]:
         hushed=queue.hushed,
         questions=[shapes.question(one) for one in asked.questions()],
         processes=[shapes.process(span) for span in session.spans],
+        cells=[shapes.cell(one.stored) for one in session.shelf.cells],
         entries=entries,
         more=earlier > 0,
         ending=[str(one) for one in session.ending],

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from lastword.core.model import Origin, Outcome, Placement, Policy, Reason, Status
+from lastword.server.cell_wire import CellOut
 
 Text: TypeAlias = Annotated[str, Meta(max_length=1_000_000)]
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -316,6 +317,7 @@ class Snapshot(Struct):
     hushed: bool
     questions: list[QuestionOut]
     processes: list[ProcessOut]
+    cells: list[CellOut]
     entries: list[Raw]
     more: bool
     ending: list[str]

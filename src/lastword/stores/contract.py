@@ -31,7 +31,7 @@ class StoredCell:
     record: CellRecord
     source: str
     tools: str = ""  # JSON: what it may call, as whoever made it described it
-    run: str = ""  # that began it
+    run: str = ""  # for which it last worked
 
     @property
     def id(self) -> CellId:

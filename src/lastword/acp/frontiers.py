@@ -1,0 +1,88 @@
+"""Programs that wait for a person, as the client asks for them: `session/request_permission`.
+
+Whoever has run a program may have been answered long ago; the cell stands all the same. Its calls
+are asked for one by one, and what was chosen goes to the cell in one resume. If the cell goes on in
+another way, or is frozen, the client is told that it need not answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+
+from lastword import cells
+from lastword.acp import updates
+from lastword.acp.asking import Telling, choice_of
+from lastword.acp.peer import Peer
+from lastword.acp.wire import Params, RpcError
+from lastword.core.cell import CellId, PendingCall
+from lastword.errors import LastwordError
+from lastword.runtime.session import Session
+from lastword.stores.contract import StoredCell
+
+_OPTIONS = (("allow_once", "Allow"), ("reject_once", "Reject"))
+_NO = "the person did not allow it"
+
+
+class Frontiers:
+    """Those of one session."""
+
+    def __init__(self, peer: Peer, session: Session, root: str, talk: Telling) -> None:
+        self._peer = peer
+        self._session = session
+        self._root = root
+        self._talk = talk
+        self._asking: dict[CellId, tuple[int, asyncio.Task[None]]] = {}
+
+    def close(self) -> None:
+        """Ask no more."""
+        for _, task in self._asking.values():
+            task.cancel()
+
+    def hear(self, cell: StoredCell) -> None:
+        """A cell stands somewhere else than before."""
+        at = _waits_at(cell)
+        generation, task = self._asking.get(cell.id, (0, None))
+        if task and generation != at:
+            task.cancel()  # which takes the question back
+            del self._asking[cell.id]
+        if at and generation != at:
+            asking = self._peer.tasks.start(self._ask(cell), name=f"frontier of {cell.id}")
+            self._asking[cell.id] = at, asking
+
+    async def _ask(self, cell: StoredCell) -> None:
+        frontier = cell.record.frontier
+        if frontier is None:
+            return
+        await self._talk.caught_up()
+        allowed, refused = list[str](), list[tuple[str, cells.Ok | cells.Err]]()
+        for call in frontier.pending:
+            with suppress(RpcError):  # the client cannot ask; somebody else may answer it
+                answer = await self._peer.ask(
+                    "session/request_permission", self._shown(call), lambda: cell.id in self._asking
+                )
+                match choice_of(answer, dict(_OPTIONS)):
+                    case "allow_once":
+                        allowed.append(call.id)
+                    case "reject_once":
+                        refused.append((call.id, cells.Err(_NO)))
+                    case _:
+                        pass  # withdrawn: it stands, and can be answered elsewhere
+        if allowed or refused:
+            with suppress(LastwordError):  # somebody else was quicker
+                await cells.resume(
+                    self._session, cell.id, frontier.generation, refused, allow=allowed
+                )
+
+    def _shown(self, call: PendingCall) -> Params:
+        about = updates.about(call.name, updates.arguments_of(call.arguments), self._root)
+        options = [{"optionId": kind, "name": name, "kind": kind} for kind, name in _OPTIONS]
+        tool = {"toolCallId": call.id, "status": "pending", **about}
+        return {"sessionId": self._session.id, "toolCall": tool, "options": options}
+
+
+def _waits_at(cell: StoredCell) -> int:
+    """The frontier at which a person can answer it; 0 if there is none."""
+    record = cell.record
+    stands = record.paused and record.ending is None and record.kind == "pausable"
+    return record.frontier.generation if stands and record.frontier else 0

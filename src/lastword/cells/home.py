@@ -1,0 +1,54 @@
+"""Who runs the programs of a runtime's cells: one interpreter, made when it is first needed.
+
+Its workers are in wardens of the runtime's own processes, so they end when the runtime is closed,
+however it ends, and there is nothing to close here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary
+
+from lastword.cells.interpreter import Interpreter
+from lastword.cells.limits import Limits
+from lastword.cells.steps import Err, Ok, Step
+from lastword.cells.stubs import Tool
+from lastword.processes import Processes
+
+
+class Steps(Protocol):
+    """What takes a program a step further. An `Interpreter` is one."""
+
+    async def start(
+        self,
+        source: str,
+        *,
+        tools: Sequence[Tool] = (),
+        values: Mapping[str, Any] | None = None,
+        limits: Limits | None = None,
+        on_output: Callable[[str], None] | None = None,
+    ) -> Step: ...
+
+    async def resume(
+        self,
+        dump: bytes,
+        results: Mapping[str, Ok | Err],
+        *,
+        on_output: Callable[[str], None] | None = None,
+    ) -> Step: ...
+
+
+_homes: WeakKeyDictionary[Processes, Steps] = WeakKeyDictionary()
+
+
+def steps_of(processes: Processes) -> Steps:
+    """Who takes the steps of programs there."""
+    if processes not in _homes:
+        _homes[processes] = Interpreter(processes)
+    return _homes[processes]
+
+
+def run_by(processes: Processes, steps: Steps) -> None:
+    """Have programs run by this one from now on: one with more workers, or a test's own."""
+    _homes[processes] = steps

@@ -1,0 +1,111 @@
+"""Cells from outside of any run, by their session and their id: for a person, a server, a shell."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection
+from contextlib import asynccontextmanager
+from secrets import token_hex
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+from lastword.cells.cell import live
+from lastword.cells.living import Living
+from lastword.cells.serving import Resume, resumes
+from lastword.cells.translation import Answers, results_of
+from lastword.core.cell import CellId, Ending, Frontier, Observation
+from lastword.core.model import CallId
+from lastword.errors import AlreadyRunning, CellGone, NotPausable, UnknownCell
+from lastword.runtime.runtime import Runtime
+from lastword.runtime.session import Session
+from lastword.runtime.shelf import Shelf
+from lastword.runtime.ticket import Ticket
+from lastword.stores.contract import StoredCell
+
+# that have ended and are being looked at, so that a second observer finds the first
+_ended: WeakKeyDictionary[Shelf, WeakValueDictionary[CellId, Living]] = WeakKeyDictionary()
+
+
+async def paused(runtime: Runtime) -> tuple[StoredCell, ...]:
+    """The cells of all sessions that stand at a frontier, and that nobody has begun to resume."""
+    return tuple(cell for cell in await runtime.cells() if cell.record.paused)
+
+
+@asynccontextmanager
+async def observe(session: Session, cell: str, observer: str = "") -> AsyncGenerator[Observation]:
+    """Where a cell stands, or how it ended. See `PausableCell.observe`.
+
+    Raises UnknownCell, ObserverBusy, and CellGone for a cell that was frozen.
+    """
+    async with (await _known(session, cell)).observe(observer or token_hex(4)) as seen:
+        yield seen
+
+
+async def resume(
+    session: Session,
+    cell: str,
+    generation: int,
+    results: Answers = (),
+    *,
+    allow: Collection[str] = (),
+    by: str = "",
+) -> Ticket:
+    """Answer calls of a paused cell, by the number of the frontier at which they were seen.
+
+    `allow` are calls that have no result yet, and may be made: by the agent whose cell it is.
+
+    That is a message of the session, which waits for its turn and takes over from nobody; the
+    answers are delivered when its run starts, for which the runtime's engine has to be one made
+    with `cells.engine`. Whether they were, the ticket's outcome says. Raises AlreadyRunning,
+    StaleGeneration, FutureGeneration, WrongCalls, NotPausable, CellGone or UnknownCell if it was
+    not accepted. Then nothing was done.
+    """
+    living = await _known(session, cell)
+    if living.machine.kind != "pausable":
+        raise NotPausable(cell)
+    asked = Resume(CellId(cell), generation, results_of(results), tuple(map(CallId, allow)))
+    living.must_take(generation, asked.answers)
+    if _promised(session, living, generation) or resumes(session.queue, cell, generation):
+        raise AlreadyRunning(cell, generation)
+    living.promised = generation, ""
+    try:
+        ticket = await session.send(
+            asked.text, by=by, attachments=(asked.attached,), on_message="queue"
+        )
+    except BaseException:
+        living.promised = None
+        raise
+    living.promised = generation, ticket.run
+    return ticket
+
+
+def _promised(session: Session, living: Living, generation: int) -> bool:
+    """Whether a resume of that frontier is on its way in, or its run has not delivered it yet.
+
+    The run may be going on long after that, and the cell stand at another frontier.
+    """
+    return living.promised in ((generation, ""), (generation, session.active))
+
+
+async def terminate(session: Session, cell: str) -> Ending:
+    """End a cell: nothing of it is committed. Raises CellGone if it has ended, or UnknownCell."""
+    return await (await _known(session, cell)).terminate()
+
+
+async def wait(session: Session, cell: str) -> Frontier | Ending:
+    """Where a cell stands, or how it ended, as soon as it does either. Raises UnknownCell."""
+    return await (await _known(session, cell)).settled()
+
+
+async def _known(session: Session, cell: str) -> Living:
+    await session.loaded()
+    shelf, id_ = session.shelf, CellId(cell)
+    if id_ in shelf:
+        return live(shelf, id_)
+    ended = _ended.setdefault(shelf, WeakValueDictionary())
+    found = next((stored for stored in await session.cells() if stored.id == cell), None)
+    if found is None:
+        raise UnknownCell(cell, session.id)
+    if id_ in shelf:  # it was not there yet
+        return live(shelf, id_)
+    if found.record.ending is None:
+        raise CellGone(cell, "another process has it")
+    return ended.setdefault(id_, Living(found, shelf))

@@ -1,0 +1,76 @@
+"""What goes over the wire of cells."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from lastword.core.cell import CellOutcome, Kind, Standing
+
+
+class CallAnswer(Struct, forbid_unknown_fields=True):
+    """What a call came to: a value, as plain data, or what it raised."""
+
+    value: Any = UNSET
+    error: Annotated[str, Meta(max_length=1_000_000)] | UnsetType = UNSET
+
+
+class ResumeIn(Struct, forbid_unknown_fields=True):
+    """Answers to calls that a cell waits on, seen at the frontier of that number.
+
+    `allow` are calls that have no answer yet, and that the agent whose cell it is may make now.
+    """
+
+    generation: Annotated[int, Meta(ge=0)]
+    results: dict[str, CallAnswer] = {}
+    allow: Annotated[list[str], Meta(max_length=1000)] = []
+
+
+class PendingOut(Struct):
+    """A call that a cell waits on; its arguments are JSON."""
+
+    call: str
+    name: str
+    arguments: str
+
+
+class CellEnding(Struct):
+    """How a cell ended; the result is JSON."""
+
+    outcome: CellOutcome
+    result: str
+    error: str
+    may_have_executed: list[PendingOut]
+
+
+class CellOut(Struct):
+    """A cell: a program over tools, which stands still where it waits."""
+
+    id: str
+    session: str
+    run: str
+    kind: Kind
+    standing: str
+    generation: int
+    pending: list[PendingOut]
+    ending: CellEnding | None
+    source: str
+
+
+class Cells(Struct):
+    """In the order they were begun."""
+
+    cells: list[CellOut]
+
+
+class FrontierOut(Struct):
+    """Where a cell stands: what it printed since the frontier before, and what nobody was given."""
+
+    cell: str
+    generation: int
+    standing: Standing
+    pending: list[PendingOut]
+    output: str
+    fresh: str
+    ending: CellEnding | None

@@ -1,0 +1,100 @@
+"""Cells of a session: where they stand, what they wait on, and answers for what they wait on."""
+
+from __future__ import annotations
+
+import asyncio
+
+from msgspec import UNSET
+from starlette.types import Receive, Scope, Send
+
+from lastword import cells
+from lastword.core.cell import Observation
+from lastword.core.frontier import CellMachine
+from lastword.server import cell_wire
+from lastword.server.desk import Asked, Reply, reply
+from lastword.server.problems import Trouble
+from lastword.server.shapes import cell_ending, encode, pending
+from lastword.stores.contract import StoredCell
+
+
+async def listed(asked: Asked) -> Reply:
+    """The cells of a session, in the order they were begun."""
+    session = await asked.known()
+    return reply(cell_wire.Cells([_out(asked, cell) for cell in await session.cells()]))
+
+
+async def paused(asked: Asked) -> Reply:
+    """The cells of all sessions that stand at a frontier."""
+    space = asked.who.space
+    every = await cells.paused(asked.desk.runtime)
+    mine = [
+        cell
+        for cell in every
+        if cell.session.startswith(space) and "/" not in cell.session[len(space) :]
+    ]
+    return reply(cell_wire.Cells([_out(asked, cell) for cell in mine]))
+
+
+async def frontier(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+    """Where a cell stands; what it printed is given once, and goes back if nobody was there."""
+    del scope, receive
+    session = await asked.known()
+    async with cells.observe(session, asked.part("cell"), asked.who.name) as seen:
+        body = encode(_frontier(asked.part("cell"), seen))
+        if await asked.request.is_disconnected():
+            raise asyncio.CancelledError  # whoever asks next is given it
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"cache-control", b"no-store"),
+        ]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+async def resume(asked: Asked) -> Reply:
+    """Answer calls of a paused cell, by the number of the frontier at which they were seen."""
+    told = await asked.body(cell_wire.ResumeIn)
+    session = await asked.known()
+    answers = [(call, _answer(call, one)) for call, one in told.results.items()]
+    ticket = await cells.resume(
+        session,
+        asked.part("cell"),
+        told.generation,
+        answers,
+        allow=told.allow,
+        by=asked.who.name,
+    )
+    return reply(asked.shapes.ticket(ticket, asked.name, session.generation), 202)
+
+
+async def terminate(asked: Asked) -> Reply:
+    """End a cell: nothing of it is committed."""
+    session = await asked.known()
+    ending = await cells.terminate(session, asked.part("cell"))
+    return reply(cell_ending(ending))
+
+
+def _answer(call: str, told: cell_wire.CallAnswer) -> cells.Ok | cells.Err:
+    if (told.value is UNSET) == (told.error is UNSET):
+        raise Trouble("bad-request", f"the answer to {call} is a value or an error, one of them")
+    return cells.Ok(told.value) if told.error is UNSET else cells.Err(told.error)
+
+
+def _out(asked: Asked, cell: StoredCell) -> cell_wire.CellOut:
+    """What no process has at hand any more, and did not stand at a frontier, is lost."""
+    at_hand = cell.id in asked.desk.runtime.session(cell.session).shelf
+    machine, _ = CellMachine.restore(cell.record)
+    return asked.shapes.cell(cell, None if at_hand else machine.ending)
+
+
+def _frontier(cell: str, seen: Observation) -> cell_wire.FrontierOut:
+    return cell_wire.FrontierOut(
+        cell=cell,
+        generation=seen.generation,
+        standing=seen.standing,
+        pending=[pending(call) for call in seen.pending],
+        output=seen.output,
+        fresh="".join(seen.fresh),
+        ending=cell_ending(seen.ending) if seen.ending else None,
+    )

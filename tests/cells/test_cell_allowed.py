@@ -1,0 +1,104 @@
+"""Calls that a person allows at a frontier: made once, by the run that resumes the cell."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from lastword import Run, Runtime, cells
+from lastword.cells import Interpreter, Resume
+from lastword.cells.translation import result_of
+from lastword.core.cell import CallResult, CellOutcome, PendingCall
+from lastword.errors import CellGone, WrongCalls
+from tests.cells.stage import Leaver, answers, left_standing, opened, over
+from tests.cells.test_cell import Dying
+from tests.promise.disk import Disk
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+class Maker:
+    """Makes the calls that are allowed, when it may."""
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+        self.begun, self.may = asyncio.Event(), asyncio.Event()
+
+    async def serve(self, run: Run, asked: Resume) -> None:
+        await (await cells.delivered(run, asked, self.make)).wait()
+
+    async def make(self, calls: Sequence[PendingCall]) -> list[CallResult]:
+        self.made += [call.id for call in calls]
+        self.begun.set()
+        await self.may.wait()
+        return [result_of(call.id, cells.Ok(call.id)) for call in calls]
+
+
+def with_maker(maker: Maker, steps: cells.Interpreter | Dying, store: Disk) -> Runtime:
+    runtime = Runtime(cells.engine(Leaver(), serve=maker.serve), store=store)
+    cells.run_by(runtime.processes, steps)
+    return runtime
+
+
+async def test_what_is_allowed_is_made_and_comes_with_what_was_answered(
+    interpreter: Interpreter,
+) -> None:
+    maker = Maker()
+    maker.may.set()
+    async with with_maker(maker, interpreter, Disk()) as runtime:
+        session = runtime.session("s")
+        cell, _ = await left_standing(session)
+        with pytest.raises(WrongCalls):
+            await cells.resume(session, cell, 1, answers(cell, _0="A"), allow=[f"{cell}:0"])
+        ticket = await cells.resume(session, cell, 1, answers(cell, _0="A"), allow=[f"{cell}:1"])
+
+        assert await ticket.outcome() == "completed", ticket.error
+        assert (await over(session, cell)).result == f'["A", "{cell}:1"]'
+        assert maker.made == [f"{cell}:1"]
+
+
+async def test_what_may_have_been_made_when_the_process_died_cannot_be_allowed_again(
+    interpreter: Interpreter,
+) -> None:
+    maker, disk = Maker(), Disk()
+    async with with_maker(maker, interpreter, disk) as runtime:
+        session = runtime.session("s")
+        cell, _ = await left_standing(session)
+        await cells.resume(session, cell, 1, allow=[f"{cell}:0"])
+        await maker.begun.wait()
+        found = disk.found()
+    async with with_maker(maker, interpreter, found) as runtime:
+        session = runtime.session("s")
+        ending = await over(session, cell)
+        assert ending.outcome is CellOutcome.LOST
+        assert [call.id for call in ending.may_have_executed] == [f"{cell}:0"]
+        with pytest.raises(CellGone):
+            await cells.resume(session, cell, 1, allow=[f"{cell}:0"])
+
+
+async def test_what_was_made_and_could_not_be_delivered_is_not_given_back(
+    interpreter: Interpreter,
+) -> None:
+    maker, steps = Maker(), Dying(interpreter)
+    maker.may.set()
+    async with with_maker(maker, steps, Disk()) as runtime:
+        session = runtime.session("s")
+        cell, _ = await left_standing(session)
+        steps.deaths = 100
+        ticket = await cells.resume(session, cell, 1, allow=[f"{cell}:0"])
+
+        assert await ticket.outcome() == "failed"
+        ending = await over(session, cell)
+        assert ending.outcome is CellOutcome.LOST
+        assert [call.id for call in ending.may_have_executed] == [f"{cell}:0"]
+
+
+async def test_where_nobody_can_make_calls_none_is_allowed(interpreter: Interpreter) -> None:
+    async with opened(Leaver(), interpreter) as runtime:
+        session = runtime.session("s")
+        cell, frontier = await left_standing(session)
+        ticket = await cells.resume(session, cell, 1, allow=[f"{cell}:0"])
+
+        assert await ticket.outcome() == "failed"
+        assert "bring results" in ticket.error
+        assert await cells.wait(session, cell) == frontier
