@@ -104,9 +104,10 @@ ANSWERED = """async () => {
   };
   const sent = { type: "answering", cell: "c", generation: 1, run: "s#2" };
   const failed = heard(2, "ended", "s#2", { messages: [], started: true }, "failed");
-  const next = heard(2, "cell", "s#2", { ...cell, generation: 2 });
+  const next = heard(2, "cell", "s#2", { ...cell, run: "s#2", generation: 2 });
   const open = (state) => standing(state).some((one) => !isAnswered(state, one));
   const stands = reduce(blank("s"), heard(1, "cell", "s#1", cell));
   const orders = [[], [sent], [sent, failed], [failed, sent], [sent, next], [next, sent]];
+  orders.push([next, heard(3, "started", "s#2", { messages: [] })]); // it may answer by itself
   return orders.map((all) => open(all.reduce((state, one) => reduce(state, one), stands)));
 }"""

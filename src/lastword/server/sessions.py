@@ -62,6 +62,8 @@ def _state(asked: Asked, session: Session) -> wire.State:
         return "running"
     if session.ending:
         return "stopping"
+    if any(cell.stored.record.paused for cell in session.shelf.cells):
+        return "asking"
     return "waiting" if session.waiting.messages else "idle"
 
 

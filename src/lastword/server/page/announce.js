@@ -1,6 +1,8 @@
 // For whoever listens instead of looking: finished things, once, and not each word as it comes.
 
 import { head, lines } from "./receipt-words.js";
+import { standing } from "./program-facts.js";
+import { endWords, waitsFor } from "./program-words.js";
 import { plain, short } from "./words.js";
 
 const LONGEST = 900;
@@ -14,7 +16,11 @@ export function news(before, now) {
       (one) =>
         `${plain(one.tool)} asks for your permission: ${short(one.subject || one.text, 200)}. Alt Q goes there.`,
     );
-  const polite = [];
+  const stood = new Set(standing(before).map((one) => `${one.id} ${one.generation}`));
+  for (const one of standing(now))
+    if (!stood.has(`${one.id} ${one.generation}`))
+      urgent.push(`${waitsFor(one)} Alt Q goes there.`);
+  const polite = now.ended.filter((one) => !before.ended.includes(one)).map(endWords);
   if (now.stopping && !before.stopping) urgent.push("Stopping.");
   if (before.items !== now.items) {
     const known = new Map(before.items.map((item) => [item.key, item]));

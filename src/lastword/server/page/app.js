@@ -15,7 +15,7 @@ import { Notices } from "./notices.js";
 import { blank, reduce } from "./state.js";
 import { Shelf } from "./shelf.js";
 import { nextTheme, theme } from "./theme.js";
-import { phase, stoppable } from "./view.js";
+import { going, phase, stoppable } from "./view.js";
 import { call, sessionPath, Stream } from "./wire.js";
 
 const find = (selector) => document.querySelector(selector);
@@ -76,14 +76,17 @@ class App {
     parts.queue.show(state);
     parts.composer.show({
       session: state.session,
-      busy: stoppable(state),
+      busy: going(state),
+      stoppable: stoppable(state),
       stopping: phase(state) === "stopping" && !!state.stopping,
       may: this.may,
     });
     parts.sessions.show({ ...shelf.rows(state), me, now });
     notices.link(link, state);
     const mark =
-      { stopping: "■ ", asking: "? ", idle: "", quiet: "", waiting: "" }[phase(state)] ?? "● ";
+      { stopping: "■ ", asking: "? ", standing: "? ", idle: "", quiet: "", waiting: "" }[
+        phase(state)
+      ] ?? "● ";
     document.title = `${mark}${state.title || "lastword"}${state.title ? " · lastword" : ""}`;
     document.body.dataset.session = state.known ? state.session : "";
     document.body.dataset.phase = phase(state);
@@ -123,6 +126,17 @@ class App {
     this.#stream?.hurry();
   }
 
+  /** How programs ended before this page was there: the log does not tell. */
+  async #recall() {
+    const { session } = this.state;
+    try {
+      const { cells } = await call("GET", sessionPath(session, "/cells"));
+      if (session === this.state.session) this.dispatch({ type: "programs", cells });
+    } catch {
+      // it is told when the page connects again
+    }
+  }
+
   #heard(event) {
     const skew = event.at - Date.now() / 1000;
     if (event.kind === "text" && Math.abs(skew - this.skew) > 2) this.skew = skew;
@@ -133,6 +147,7 @@ class App {
       )
     )
       shelf.soon();
+    if (event.kind === "snapshot" && event.data.entries.length) this.#recall();
     if (event.kind === "process" && !this.me?.level && !this.state.level) this.meet(); // now it is known how they are held
     if (event.kind === "closed" && event.data?.why === "deleted") this.#deleted();
   }
@@ -205,6 +220,7 @@ parts.head.begin({
 parts.conversation.begin({
   older: () => app.loadOlder(),
   answer: (question, choice) => desk.answer(question, choice),
+  program: desk.program,
   putBack: (text) => parts.composer.insert(text),
   suggest: (text) => desk.send(text, "takeover", crypto.randomUUID()),
 });

@@ -78,7 +78,7 @@ function block(title, nodes) {
 }
 
 /** Each argument by its name; a text as it is, so that a file's lines are read as lines. */
-function argumentRows(text) {
+export function argumentRows(text) {
   let found = null;
   try {
     found = JSON.parse(text);

@@ -53,12 +53,12 @@ export class Composer extends HTMLElement {
     this.#dress();
   }
 
-  show({ session, busy, stopping, may }) {
+  show({ session, busy, stoppable, stopping, may }) {
     if (session !== this.#session) this.#turnTo(session);
     this.#busy = busy;
     this.#box.disabled = this.#send.disabled = !may("send");
     set(this.#stop, {
-      hidden: !(busy || stopping) || !may("stop"),
+      hidden: !(stoppable || stopping) || !may("stop"),
       "aria-disabled": stopping ? "true" : null,
     });
     say(this.#stop.lastChild, stopping ? "Stopping…" : "Stop");

@@ -3,6 +3,9 @@
 
 import { arrange, button, h, Keyed, say, set } from "./dom.js";
 import { icon, square } from "./icons.js";
+import "./program.js";
+import { isAnswered, standing } from "./program-facts.js";
+import { bringsAnswers, endWords, saidIn } from "./program-words.js";
 import "./question.js";
 import { noteView } from "./receipt.js";
 import { Turn } from "./turn.js";
@@ -22,6 +25,7 @@ const NEVER = {
 export class Conversation extends HTMLElement {
   #views = new Keyed();
   #asks = new Keyed();
+  #programs = new Keyed();
   #column = h("div", {
     class: "column",
     role: "log",
@@ -47,7 +51,7 @@ export class Conversation extends HTMLElement {
   );
   #doing = null;
 
-  /** @param {{older: () => Promise<void>, answer: Function, putBack: Function, suggest: Function}} doing */
+  /** @param {{older: () => Promise<void>, answer: Function, program: any, putBack: Function, suggest: Function}} doing */
   begin(doing) {
     this.#doing = doing;
     this.append(this.#scroller, this.#jump);
@@ -62,7 +66,7 @@ export class Conversation extends HTMLElement {
     const waiting = new Set(state.queue.map((one) => one.id));
     const pending = state.pending.filter((id) => !waiting.has(id) && state.messages[id]);
     const items = [
-      ...state.items,
+      ...state.items.flatMap((item) => [item, ...endedIn(item, state)]),
       ...pending.map((id) => ({ key: `message ${id}`, kind: "message", id, outcome: "" })),
     ];
     const views = this.#views.of(items, (item) => item.key, makeView);
@@ -77,6 +81,7 @@ export class Conversation extends HTMLElement {
         this.#doing.answer(state.questions[index], choice),
       ),
     );
+    const programs = this.#showPrograms(state);
     const last = now === "preparing" || now === "stopping" ? [this.#between(now, state)] : [];
     const empty = state.known && items.length === 0 && state.questions.length === 0;
     if (empty) this.#greet(me);
@@ -86,14 +91,29 @@ export class Conversation extends HTMLElement {
       ...views.map((view) => view.element),
       ...last,
       ...asks,
+      ...programs,
     ]);
     this.classList.toggle("empty", empty);
     this.#follow();
   }
 
-  /** The question that waits longest. */
+  #showPrograms(state) {
+    const waiting = standing(state);
+    const cards = this.#programs.of(
+      waiting,
+      (one) => one.id,
+      () => document.createElement("lw-program"),
+    );
+    cards.forEach((card, index) => {
+      const cell = waiting[index];
+      card.show(cell, isAnswered(state, cell), this.#doing.program);
+    });
+    return cards;
+  }
+
+  /** The question that waits longest, or the program. */
   focusQuestion() {
-    const ask = this.#column.querySelector("lw-question");
+    const ask = this.#column.querySelector("lw-question, lw-program");
     ask?.scrollIntoView({ block: "nearest" });
     ask?.focus();
     return !!ask;
@@ -215,12 +235,21 @@ export class Conversation extends HTMLElement {
   }
 }
 
+/** How programs ended that last worked for a run: below what it said. */
+function endedIn({ kind, run }, { ended }) {
+  if (kind !== "turn") return [];
+  return ended
+    .filter((cell) => cell.run === run)
+    .map((cell) => ({ key: `program ${cell.id}`, kind: "program", text: endWords(cell) }));
+}
+
 function makeView(item) {
   return {
     message: () => new MessageView(),
     turn: () => new TurnView(),
     receipt: () => new ReceiptView(),
     note: () => new NoteView(),
+    program: () => new EndedView(),
   }[item.kind]();
 }
 
@@ -233,10 +262,12 @@ class MessageView {
   show({ id, outcome, error }, { messages, sending }) {
     const message = messages[id] ?? { text: "…" };
     const by = message.origin && message.origin !== "person" ? message.origin : "";
-    say(this.#text, plain(message.text));
+    const answers = bringsAnswers(message);
+    say(this.#text, plain(saidIn(message)));
+    const never = answers && outcome ? "did not reach it" : (NEVER[outcome] ?? "");
     say(
       this.#fate,
-      [sending[id] ? "sending…" : "", NEVER[outcome] ?? "", error ?? "", attached(message)]
+      [sending[id] ? "sending…" : "", never, error ?? "", attached(message)]
         .filter(Boolean)
         .join(" · "),
     );
@@ -244,14 +275,15 @@ class MessageView {
     this.#fate.hidden = !this.#fate.textContent;
     this.#who.hidden = !by;
     set(this.element, {
-      class: `me ${outcome ? "never" : ""} ${sending[id] ? "sending" : ""}`,
+      class: `me ${outcome ? "never" : ""} ${sending[id] ? "sending" : ""} ${answers ? "answers" : ""}`,
       "data-message": id,
       title: clock(message.at),
     });
   }
 }
 
-function attached({ attachments = [] }) {
+function attached(message) {
+  const { attachments = [] } = bringsAnswers(message) ? {} : message;
   return attachments.map((one) => one.name || one.media_type).join(", ");
 }
 
@@ -293,6 +325,14 @@ class NoteView {
 
   show(item) {
     if (!this.element.hasChildNodes()) this.element.append(noteView(item.text));
+  }
+}
+
+class EndedView {
+  element = h("p", { class: "aside" });
+
+  show(item) {
+    say(this.element, item.text);
   }
 }
 

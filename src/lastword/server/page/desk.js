@@ -1,6 +1,8 @@
 // What the person wants done, carried to the server. Whatever goes wrong is said in words, and
 // nothing that they wrote is thrown away.
 
+import { confirmEnd } from "./dialogs.js";
+import { GONE, LATE as PROGRAM_LATE } from "./program-words.js";
 import { call, sessionPath } from "./wire.js";
 import { phase, stoppable } from "./view.js";
 
@@ -147,6 +149,48 @@ export class Desk {
     if (session === this.#app.state.session)
       this.#app.dispatch({ type: "answered", id: question.id });
     this.#parts.composer.focus();
+  }
+
+  program = {
+    answer: (cell, given) => this.#resume(cell, given),
+    end: (cell) => this.#endProgram(cell),
+  };
+
+  /** What has no answer goes on waiting. */
+  async #resume({ id, generation }, { results, allow }) {
+    const { session } = this.#app.state;
+    const body = { generation, results, allow };
+    const ticket = await this.#told(id, () =>
+      call("POST", sessionPath(session, `/cells/${encodeURIComponent(id)}/resume`), body),
+    );
+    if (!ticket) return;
+    const { run } = ticket;
+    if (session === this.#app.state.session)
+      this.#app.dispatch({ type: "answering", cell: id, generation, run });
+    this.#parts.conversation.pin();
+    this.#parts.composer.focus();
+  }
+
+  async #endProgram({ id }) {
+    const { session } = this.#app.state;
+    if (!(await confirmEnd())) return;
+    const path = sessionPath(session, `/cells/${encodeURIComponent(id)}`);
+    if (await this.#told(id, () => call("DELETE", path))) this.#parts.composer.focus();
+  }
+
+  /** What came of asking something of a program; null if that was too late, or went wrong. */
+  async #told(cell, ask) {
+    const { session } = this.#app.state;
+    try {
+      return await ask();
+    } catch (problem) {
+      const late = PROGRAM_LATE[problem.slug];
+      if (late) this.#notices.say(late);
+      else this.#notices.problem(problem);
+      if (GONE.has(problem.slug) && session === this.#app.state.session)
+        this.#app.dispatch({ type: "program gone", cell });
+      return null;
+    }
   }
 
   async endProcess(pid) {

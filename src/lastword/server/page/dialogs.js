@@ -1,4 +1,5 @@
-// What comes in front of everything: the list of keys, and the question before a session is deleted.
+// What comes in front of everything: the list of keys, and the question before something is gone for
+// good.
 
 import { button, h } from "./dom.js";
 
@@ -10,7 +11,7 @@ const KEYS = [
       ["Ctrl+/  ?", "this list"],
       ["/", "go to the message box"],
       ["PageUp  PageDown", "scroll the conversation"],
-      ["Alt+Q", "go to the question that waits"],
+      ["Alt+Q", "go to the question or program that waits for you"],
       ["Alt+N", "new session"],
       ["Alt+S", "go to the sessions"],
     ],
@@ -75,6 +76,20 @@ export async function confirmDelete(session) {
       ["Keep it", "", ""],
       ["Delete", "delete", "stop"],
     ])) === "delete"
+  );
+}
+
+/** @returns {Promise<boolean>} whether the person means it */
+export async function confirmEnd() {
+  const words = [
+    h("p", {}, "It does not go on, and what it waits for is never called."),
+    h("p", {}, "Calls that it made before stay made."),
+  ];
+  return (
+    (await open("End this program?", words, [
+      ["Let it wait", "", ""],
+      ["End it", "end", "stop"],
+    ])) === "end"
   );
 }
 

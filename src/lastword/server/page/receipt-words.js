@@ -57,6 +57,7 @@ export function lines(receipt) {
     answers(receipt),
     tools(receipt),
     children(receipt),
+    frozen(receipt),
     ended(receipt),
     later(receipt),
     waiting(receipt),
@@ -107,6 +108,20 @@ function children({ children: all = [] }) {
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+/** Programs that stood at a frontier, or ran: nobody will take them up. */
+function frozen({ cells = [] }) {
+  const waited = cells.filter((cell) => cell.waits.length);
+  const ran = cells.length - waited.length;
+  const names = [...new Set(waited.flatMap((cell) => cell.waits))];
+  return [
+    ran && `${count(ran, "program")} ended in the middle`,
+    waited.length &&
+      `${count(waited.length, "program")} that waited will not go on: ${named(names)}`,
+  ]
+    .filter(Boolean)
+    .join("; ");
 }
 
 function ended({ processes = [] }) {

@@ -44,7 +44,14 @@ function droppedRow(message, putBack) {
 }
 
 function details(receipt, opened) {
-  const { calls = [], processes = [], children = [], refused = [], runs = [] } = receipt;
+  const {
+    calls = [],
+    processes = [],
+    children = [],
+    cells = [],
+    refused = [],
+    runs = [],
+  } = receipt;
   const parts = [
     table(
       "Tools",
@@ -60,6 +67,13 @@ function details(receipt, opened) {
     table(
       "Child runs",
       children.map((child) => [`${child.session} ${child.run}`, child.fate]),
+    ),
+    table(
+      "Programs",
+      cells.map((cell) => [
+        cell.waits.length ? `waited on ${plain(cell.waits.join(", "))}` : "was running",
+        "frozen",
+      ]),
     ),
     table("Refused after the fence", grouped(refused)),
   ].filter(Boolean);

@@ -4,6 +4,7 @@
 
 import * as fact from "./facts.js";
 import { earlier, prepended, recorded } from "./past.js";
+import * as program from "./program-facts.js";
 
 export { blank } from "./facts.js";
 
@@ -44,6 +45,12 @@ export function reduce(state, action) {
       return released({ ...state, stopping: null });
     case "answered":
       return { ...state, questions: state.questions.filter((one) => one.id !== action.id) };
+    case "answering": // what was given to a program is on its way there
+      return program.answering(state, action);
+    case "program gone":
+      return program.gone(state, action.cell);
+    case "programs":
+      return program.remembered(state, action.cells);
     case "queue":
       return queued(state, action);
     default:
@@ -118,6 +125,8 @@ function applied(state, event) {
       return processed(state, event);
     case "question":
       return asked(state, data, at);
+    case "cell":
+      return program.programmed(state, data);
     case "queue":
       return queued(state, data);
     case "ended":
@@ -137,7 +146,8 @@ function applied(state, event) {
 
 function runEnded(state, { run, text, data, at }) {
   const mine = state.active === run;
-  const next = fact.ended(mine ? released(state) : state, run, { outcome: text, ...data }, at);
+  const before = program.delivered(mine ? released(state) : state, run);
+  const next = fact.ended(before, run, { outcome: text, ...data }, at);
   const waits = next.waits.map((wait) =>
     wait.run === run && !wait.until ? { ...wait, until: at } : wait,
   );
@@ -222,7 +232,7 @@ function snapshot(state, { data }) {
     if (state.messages[id] && !next.messages[id]) next = fact.said(next, state.messages[id]);
   }
   const waits = state.waits.filter((wait) => fact.findTurn(next, wait.run));
-  const { questions, processes, ending = [], active, typing } = data;
+  const { questions, processes, cells = [], ending = [], active, typing } = data;
   if (!ending.length) next = fact.endedSince(next);
   const stopping = session.state === "stopping" && !active ? state.stopping : null;
   return {
@@ -233,6 +243,9 @@ function snapshot(state, { data }) {
     typing,
     questions,
     processes,
+    cells,
+    ended: state.ended,
+    answering: program.underWay(state, data),
     ending,
     waits,
     stopping,

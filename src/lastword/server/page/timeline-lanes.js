@@ -1,5 +1,6 @@
 // What the timeline shows, before it is drawn: the last runs, each with what it did and when.
 
+import { saidIn } from "./program-words.js";
 import { argumentsLine, clock, lasted, short } from "./words.js";
 
 const FENCED = new Set(["stopped", "superseded"]);
@@ -59,8 +60,9 @@ function lastOf({ parts, at }) {
 
 function sayOf(state, turn) {
   const index = state.items.indexOf(turn);
-  const message = state.items.slice(0, index).findLast((item) => item.kind === "message");
-  return short(state.messages[message?.id]?.text ?? "", 80);
+  const item = state.items.slice(0, index).findLast((one) => one.kind === "message");
+  const message = state.messages[item?.id];
+  return message ? short(saidIn(message), 80) : "";
 }
 
 const CALLS = { completed: "done", "may have executed": "maybe", "not started": "never" };

@@ -1,6 +1,8 @@
 // What the person is told of the state as a whole, in one word that everything else agrees with.
 
-/** @returns {"idle"|"preparing"|"streaming"|"calling"|"asking"|"stopping"|"quiet"|"waiting"} */
+import { standing } from "./program-facts.js";
+
+/** @returns {"idle"|"preparing"|"streaming"|"calling"|"asking"|"stopping"|"standing"|"quiet"|"waiting"} */
 export function phase(state) {
   const { stopping, active, questions, items } = state;
   if (stopping && (!active || active === stopping.run)) return "stopping";
@@ -8,18 +10,26 @@ export function phase(state) {
   if (active) return doing(state);
   if (unstarted(state)) return "preparing";
   if (state.ending.length) return "stopping";
+  if (standing(state).length) return "standing";
   if (state.hushed && state.queue.length) return "waiting";
   const last = items.at(-1);
   return last?.kind === "receipt" && last.receipt.reason === "stopped" ? "quiet" : "idle";
 }
 
-function doing({ items, active }) {
+function doing(state) {
+  const { items, active } = state;
+  if (computing(state)) return "calling";
   const turn = items.findLast((item) => item.kind === "turn" && item.run === active);
   if (!turn?.parts.length) return "preparing";
   const going = turn.parts.some(
     (part) => part.kind === "call" && (part.status === "begun" || part.status === "intended"),
   );
   return going ? "calling" : "streaming";
+}
+
+/** Whether the run has a program that goes, instead of waiting. */
+function computing({ cells, active }) {
+  return cells.some((one) => one.run === active && one.standing === "running");
 }
 
 function unstarted({ pending, queue }) {
@@ -29,6 +39,11 @@ function unstarted({ pending, queue }) {
 
 /** Whether there is something that a stop would end. */
 export function stoppable(state) {
+  return going(state) || state.cells.length > 0;
+}
+
+/** Whether there is something that a new message would meet; a program that waits goes on doing so. */
+export function going(state) {
   return (
     !!state.active ||
     unstarted(state) ||
@@ -44,6 +59,7 @@ export function phaseWords(state) {
     streaming: "writing…",
     asking: "asks you",
     stopping: "stopping…",
+    standing: "waits for you",
     quiet: "quiet",
     waiting: "paused",
   };
@@ -51,13 +67,14 @@ export function phaseWords(state) {
   return now === "calling" ? `running ${toolOf(state)}…` : words[now];
 }
 
-function toolOf({ items, active }) {
+function toolOf(state) {
+  const { items, active } = state;
   const turn = items.findLast((item) => item.kind === "turn" && item.run === active);
   const calls = turn?.parts.filter((part) => part.kind === "call") ?? [];
   const call =
     calls.findLast((part) => part.status === "begun") ??
     calls.findLast((part) => part.status === "intended");
-  return call?.name || "a tool";
+  return call?.name || (computing(state) ? "a program" : "a tool");
 }
 
 /** Run numbers are read as numbers: the session's name is in the title already. */

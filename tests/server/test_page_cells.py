@@ -1,0 +1,180 @@
+"""Programs that wait, as a person answers them on the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+pytest.importorskip(
+    "playwright.sync_api", reason="playwright, which drives the browser, is not installed"
+)
+pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not installed")
+pytest.importorskip("pydantic_monty", reason="pydantic-monty, which runs programs, is not there")
+
+from playwright.sync_api import Browser, Locator, expect
+
+from tests.server.browser import Server, Visitor, chromium, visiting
+from tests.server.page_scripts import ANSWERED
+
+PROGRAM = """
+import asyncio
+
+async def wrote(path, text):
+    try:
+        return await write_file(path, text)
+    except RuntimeError as error:
+        return f"{path} was not written: {error}"
+
+found = await asyncio.gather(
+    shell("date"), wrote("red.txt", "red\\n"), wrote("blue.txt", "blue\\n")
+)
+print(found)
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Generator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def person(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Generator[Visitor]:
+    folder = tmp_path_factory.mktemp("page-cells")
+    server = Server(folder)
+    server.start()
+    try:
+        with visiting(browser, server) as person:
+            yield person
+    finally:
+        server.end()
+
+
+@pytest.fixture
+def visitor(person: Visitor) -> Generator[Visitor]:
+    """With a program that waits for three calls."""
+    person.arrive()
+    person.say(f"ask run_code: {PROGRAM} | true")
+    expect(cards(person)).to_contain_text("A program waits for you")
+    expect(calls(person)).to_have_count(3)
+    yield person
+    person.leave()
+
+
+def cards(visitor: Visitor) -> Locator:
+    return visitor.page.locator("lw-program")
+
+
+def calls(visitor: Visitor) -> Locator:
+    return cards(visitor).locator("li")
+
+
+def state(visitor: Visitor) -> Locator:
+    return visitor.page.locator("lw-head .state")
+
+
+def choose(visitor: Visitor, call: str, choice: str, text: str = "") -> None:
+    """Choose an answer for a call that has this in it, and type what belongs to it."""
+    row = calls(visitor).filter(has_text=call)
+    row.get_by_role("button", name=choice).click()
+    if text:
+        row.get_by_role("textbox").fill(text)
+
+
+def go_on(visitor: Visitor) -> Any:
+    """Press it; what was sent."""
+    with visitor.page.expect_request("**/resume") as sent:
+        cards(visitor).get_by_role("button", name="Go on").click()
+    return sent.value.post_data_json
+
+
+def ending(visitor: Visitor) -> Any:
+    """How the program ended, as the server has it."""
+    script = "async id => (await (await fetch(`v1/sessions/${id}/cells`)).json()).cells[0].ending"
+    return visitor.page.evaluate(script, visitor.session)
+
+
+def test_each_call_gets_the_answer_that_was_given_for_it_and_no_other(visitor: Visitor) -> None:
+    expect(calls(visitor)).to_contain_text(["date", "red.txt", "blue.txt"])
+    expect(cards(visitor).get_by_role("button", name="Go on")).to_be_disabled()
+    visitor.picture("program")
+    choose(visitor, "date", "Give a result", '["Monday", 2')
+    expect(calls(visitor).first).to_contain_text("Read as a text, since it is no valid JSON")
+    calls(visitor).first.get_by_role("textbox").fill('["Monday", 2]')
+    expect(calls(visitor).first).to_contain_text("Read as a list")
+    choose(visitor, "red.txt", "Refuse", "not that one")
+    visitor.page.keyboard.press("Escape")  # takes the choice back, and stops nothing
+    expect(cards(visitor)).to_contain_text("1 of 3 answered")
+    visitor.picture("program-answered")
+    sent = go_on(visitor)
+    assert list(sent["results"].values()) == [{"value": ["Monday", 2]}]
+    assert sent["allow"] == []
+
+    expect(cards(visitor)).to_have_attribute("data-generation", "2")
+    expect(calls(visitor)).to_contain_text(["red.txt", "blue.txt"])
+    expect(visitor.page.locator(".me .words").last).to_have_text("Answers to a program")
+    expect(state(visitor)).to_have_text("waits for you")
+    choose(visitor, "red.txt", "Refuse", "not that one")
+    choose(visitor, "blue.txt", "Let it")
+    go_on(visitor)
+    visitor.says("red.txt was not written: not that one")
+    visitor.quiet()
+    expect(cards(visitor)).to_have_count(0)
+    made = visitor.answers.last.locator(".call", has_text="blue.txt")
+    expect(made).to_contain_text("completed")
+    assert ending(visitor)["outcome"] == "completed"
+
+
+def test_a_stop_freezes_what_waits_and_the_receipt_says_so(visitor: Visitor) -> None:
+    expect(state(visitor)).to_have_text("waits for you")
+    visitor.page.get_by_role("button", name="Stop", exact=True).click()
+    said = "1 program that waited will not go on: shell and write_file"
+    expect(visitor.receipts).to_contain_text(said)
+    expect(cards(visitor)).to_have_count(0)
+    visitor.picture("program-frozen")
+    visitor.page.reload()
+    expect(visitor.receipts).to_contain_text(said)
+    expect(cards(visitor)).to_have_count(0)
+    assert ending(visitor)["outcome"] == "frozen"
+
+
+def test_an_answer_that_comes_late_is_told_and_the_page_catches_up(visitor: Visitor) -> None:
+    other = visitor.tab()
+    choose(visitor, "date", "Give a result", "Monday")
+    # another window's answer comes first, and this page has not heard of it yet
+    visitor.page.route("**/resume", lambda route: (route.fetch(), route.continue_()))
+    go_on(visitor)
+    notice = visitor.page.locator("#notice")
+    expect(notice).to_contain_text(re.compile("answered already|has gone on since"))
+    for page in (visitor.page, other):
+        expect(page.locator("lw-program")).to_have_attribute("data-generation", "2")
+        expect(page.locator("lw-program li")).to_have_count(2)
+    visitor.wrong.clear()  # the browser notes the refusal
+
+
+def test_a_program_is_ended_by_who_means_it_and_that_is_still_told_later(visitor: Visitor) -> None:
+    keys = visitor.page.keyboard
+    keys.press("Alt+q")
+    expect(cards(visitor).get_by_role("button", name="Let it").first).to_be_focused()
+    end = cards(visitor).get_by_role("button", name="End the program")
+    end.click()
+    visitor.page.get_by_role("dialog").get_by_role("button", name="Let it wait").click()
+    expect(calls(visitor)).to_have_count(3)
+    end.click()
+    visitor.page.get_by_role("dialog").get_by_role("button", name="End it").click()
+    expect(cards(visitor)).to_have_count(0)
+    for _ in ("as it came", "all at once"):
+        told = visitor.page.locator(".aside")
+        expect(told).to_have_text("The program was ended before it was done.")
+        visitor.quiet()
+        visitor.page.reload()
+    assert ending(visitor)["outcome"] == "terminated"
+
+
+def test_what_was_not_brought_to_a_program_can_be_answered_again(person: Visitor) -> None:
+    person.arrive()
+    assert person.page.evaluate(ANSWERED) == [True, False, True, True, True, True, False]
+    person.leave()
