@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import pytest
 
 from lastword import Run, Runtime, cells
-from lastword.cells import Interpreter, Resume
+from lastword.cells import Interpreter, PausableCell, Resume
 from lastword.cells.translation import result_of
-from lastword.core.cell import CallResult, CellOutcome, PendingCall
+from lastword.core.cell import CallResult, CellOutcome, Ending, Frontier, PendingCall
 from lastword.errors import CellGone, WrongCalls
+from tests.cells.programs import READ
 from tests.cells.stage import Leaver, answers, left_standing, opened, over
 from tests.cells.test_cell import Dying
 from tests.promise.disk import Disk
@@ -102,3 +103,38 @@ async def test_where_nobody_can_make_calls_none_is_allowed(interpreter: Interpre
         assert await ticket.outcome() == "failed"
         assert "bring results" in ticket.error
         assert await cells.wait(session, cell) == frontier
+
+
+async def test_what_a_run_makes_for_a_frontier_is_offered_to_nobody_after_a_crash(
+    interpreter: Interpreter,
+) -> None:
+    begun, may, disk = asyncio.Event(), asyncio.Event(), Disk()
+
+    async def engine(run: Run) -> None:
+        cell = await PausableCell.start(run, "await read('a')", tools=[READ])
+        now = await cell.wait()
+        assert isinstance(now, Frontier)
+
+        async def make() -> list[CallResult]:
+            begun.set()
+            await may.wait()
+            return [result_of(call.id, cells.Ok("A")) for call in now.pending]
+
+        await cell.make(now.generation, now.pending, make)
+        assert isinstance(await cell.wait(), Ending)
+
+    async with opened(engine, interpreter, disk) as runtime:
+        session = runtime.session("s")
+        ticket = await session.send("go")
+        await begun.wait()
+        found = disk.found()
+        assert await cells.paused(runtime) == ()
+        may.set()
+        assert await ticket.outcome() == "completed", ticket.error
+    async with opened(engine, interpreter, found) as runtime:
+        assert await cells.paused(runtime) == ()
+        session = runtime.session("s")
+        await session.loaded()
+        [cell] = await session.cells()
+        assert cell.record.ending
+        assert [call.name for call in cell.record.ending.may_have_executed] == ["read"]

@@ -12,5 +12,5 @@ async def test_the_workers_of_a_runtime_end_when_it_is_closed() -> None:
         await left_standing(session)
         await session.send("while True: pass")
         await until(lambda: session.active and len(session.shelf.cells) == 2)
-        assert interpreters()
+        await until(interpreters)
     await until(lambda: not interpreters())

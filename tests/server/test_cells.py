@@ -4,15 +4,27 @@ import asyncio
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 from lastword import Runtime, cells
+from lastword.cells import Step
 from lastword.server.who import Token
 from tests.cells.stage import TWO, Leaver
 from tests.cells.tape import Tape
 from tests.server.client import SECRET, Client, served, upto
 
 BOBS = "another token that is long enough"
+
+
+class Loud(Tape):
+    """It prints more than a connection holds."""
+
+    SIZE = 20_000_000
+
+    async def start(self, source: str, **how: object) -> Step:
+        step = await super().start(source, **how)
+        return replace(step, output="x" * self.SIZE)
 
 
 @asynccontextmanager
@@ -58,6 +70,23 @@ async def test_a_frontier_is_seen_as_often_as_one_likes_and_its_output_is_new_on
         assert (first["generation"], first["standing"]) == (1, "paused")
         assert (first["fresh"], again["fresh"]) == ("out 1\n", "")
         assert first["output"] == again["output"] == "out 1\n"
+
+
+async def test_who_leaves_before_the_output_has_leaves_it_to_the_next() -> None:
+    async with Runtime(cells.engine(Leaver())) as runtime:
+        cells.run_by(runtime.processes, Loud())
+        async with served(runtime) as client:
+            cell = await left(client, "1")
+            reader, writer = await client.open()
+            writer.write(client.request("GET", f"/v1/sessions/s/cells/{cell}/frontier"))
+            await reader.readexactly(100)
+            writer.transport.abort()
+            async with asyncio.timeout(20):
+                while (
+                    answer := await client.get(f"/v1/sessions/s/cells/{cell}/frontier")
+                ).status == 409:
+                    assert answer.problem == "observer-busy"
+            assert len(answer.json["fresh"]) == Loud.SIZE
 
 
 async def test_a_resume_goes_on_from_the_frontier_that_was_seen_or_is_refused() -> None:
@@ -141,7 +170,8 @@ async def test_a_shell_lists_shows_and_resumes() -> None:
         assert "out 1" in shown
         first = ("resume", cell, "--generation", "1", "--result")
         assert "is JSON" in await typed(*first, f"{cell}:1=A")
-        assert f"{cell} is resumed from frontier 1" in await typed(*first, f'{cell}:1="A"')
+        done = await typed(*first, f'{cell}:1="A"')
+        assert f"Accepted: run s#2 brings the answers to frontier 1 of {cell}" in done
         assert "lastword resume: " in await typed(*first, f'{cell}:1="B"')
 
 

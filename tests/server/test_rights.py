@@ -51,6 +51,8 @@ async def test_each_operation_takes_the_right_that_it_names() -> None:
             for name, rights in _RIGHTS.items():
                 if operation.path.endswith("/events") and "read" in rights:
                     continue  # it would be answered for ever
+                if operation.path == "/v1/links":
+                    continue  # for whoever started the server alone
                 answer = await people[name].ask(operation.method, path, body)
                 lacks = operation.right is not None and operation.right not in rights
                 assert (answer.status == 403) is lacks, (name, operation.path, answer.body)

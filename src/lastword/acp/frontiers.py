@@ -16,6 +16,7 @@ from lastword.acp.asking import Telling, choice_of
 from lastword.acp.peer import Peer
 from lastword.acp.wire import Params, RpcError
 from lastword.core.cell import CellId, PendingCall
+from lastword.core.model import RunId
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
 from lastword.stores.contract import StoredCell
@@ -33,6 +34,7 @@ class Frontiers:
         self._root = root
         self._talk = talk
         self._asking: dict[CellId, tuple[int, asyncio.Task[None]]] = {}
+        self._later: dict[CellId, StoredCell] = {}  # whose run goes on: it may need nobody
 
     def close(self) -> None:
         """Ask no more."""
@@ -46,9 +48,17 @@ class Frontiers:
         if task and generation != at:
             task.cancel()  # which takes the question back
             del self._asking[cell.id]
-        if at and generation != at:
+        self._later.pop(cell.id, None)
+        if at and generation != at and self._session.active == cell.run:
+            self._later[cell.id] = cell
+        elif at and generation != at:
             asking = self._peer.tasks.start(self._ask(cell), name=f"frontier of {cell.id}")
             self._asking[cell.id] = at, asking
+
+    def ended(self, run: RunId) -> None:
+        """What it has left at a frontier waits for a person."""
+        for cell in [cell for cell in self._later.values() if cell.run == run]:
+            self.hear(cell)
 
     async def _ask(self, cell: StoredCell) -> None:
         frontier = cell.record.frontier
@@ -69,10 +79,16 @@ class Frontiers:
                     case _:
                         pass  # withdrawn: it stands, and can be answered elsewhere
         if allowed or refused:
-            with suppress(LastwordError):  # somebody else was quicker
-                await cells.resume(
+            try:
+                ticket = await cells.resume(
                     self._session, cell.id, frontier.generation, refused, allow=allowed
                 )
+                await ticket.outcome()
+                why = ticket.error
+            except LastwordError as error:  # somebody else was quicker
+                why = str(error)
+            if why:
+                self._talk.tell(updates.message(f"Your answer was not used: {why}"))
 
     def _shown(self, call: PendingCall) -> Params:
         about = updates.about(call.name, updates.arguments_of(call.arguments), self._root)

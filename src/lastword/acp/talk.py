@@ -243,6 +243,7 @@ class Talk:
                 await self._answer_ended(cast("tuple[MessageId, ...]", ids))
             case "ended", Finished(run=run, messages=ids):
                 self._ended(run, ids)
+                self._frontiers.ended(run)
             case "stopped", Receipt() as receipt:
                 self._stopped(receipt)
             case _:

@@ -8,7 +8,7 @@ made at once, by its run, and nobody else may answer them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from secrets import token_hex
 from typing import Any
@@ -18,7 +18,15 @@ from lastword.cells.limits import Limits
 from lastword.cells.living import Living
 from lastword.cells.stubs import Tool, callable_as
 from lastword.cells.translation import Answers, encoded, results_of
-from lastword.core.cell import CellId, Ending, Frontier, Kind, Observation
+from lastword.core.cell import (
+    CallResult,
+    CellId,
+    Ending,
+    Frontier,
+    Kind,
+    Observation,
+    PendingCall,
+)
 from lastword.core.frontier import CellMachine
 from lastword.core.model import RunId
 from lastword.errors import CellGone, NotPausable
@@ -81,6 +89,19 @@ class PausableCell:
         and NotDelivered later; then the frontier is as it was.
         """
         await self._living.resume(self._run, generation, results_of(results))
+
+    async def make(
+        self,
+        generation: int,
+        calls: Sequence[PendingCall],
+        make: Callable[[], Awaitable[list[CallResult]]],
+    ) -> None:
+        """Have calls of the frontier with that number made here, and go on with what they give.
+
+        It is stored first that they are going to be: after a crash nobody is asked for them again.
+        """
+        results = tuple(CallResult(call.id, "null") for call in calls)
+        await self._living.resume(self._run, generation, results, make)
 
     async def terminate(self) -> Ending:
         """End it: nothing of it is committed. Raises CellGone if it has ended."""

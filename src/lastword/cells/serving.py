@@ -21,6 +21,7 @@ from lastword.runtime.run import Engine, Run
 
 Make: TypeAlias = Callable[[Sequence[PendingCall]], Awaitable[Sequence[CallResult]]]
 Serve: TypeAlias = Callable[[Run, "Resume"], Awaitable[object]]
+_MALFORMED = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
 _MEDIA_TYPE = "text/vnd.lastword.answers+json"  # a text, so a model can be shown it
 
 
@@ -62,8 +63,10 @@ def resume_in(message: Message) -> Resume | None:
                 results = [CallResult(CallId(i), c, bool(f)) for i, c, f in plain["results"]]
                 answers_of(results)
                 frontier = CellId(plain["cell"]), int(plain["generation"])
+                if not isinstance(plain["cell"], str):
+                    return None
                 return Resume(*frontier, tuple(results), tuple(map(CallId, plain["allowed"])))
-            except (ValueError, KeyError, TypeError, AttributeError):
+            except _MALFORMED:
                 return None  # somebody else's idea of one
     return None
 

@@ -119,8 +119,7 @@ def _program() -> Command:
     found = find_spec("pydantic_monty")
     if found is None or found.origin is None:
         raise ProcessError(
-            "cells need pydantic-monty, which is not installed; "
-            "pip install 'lastword[cells]' brings it"
+            "cells need pydantic-monty, which is not installed; pip install '.[cells]' brings it"
         )
     packages = os.path.dirname(os.path.dirname(found.origin))  # noqa: PTH120 - a str
     return command(

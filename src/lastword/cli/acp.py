@@ -47,7 +47,7 @@ def main(asked: argparse.Namespace) -> int:
             serve(make, output=output, folder=folder, store=store, mode=mode, window=config.window)
         )
     except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed; pip install 'lastword[agent]' brings it"
+        why = f"{error.name} is not installed; pip install '.[agent]' brings it"
         print(f"lastword acp: {why}", file=sys.stderr)
         return 1
     except (LastwordError, ValueError, OSError) as error:

@@ -91,7 +91,8 @@ def _resume(asked: argparse.Namespace) -> int:
             results[call] = {kind: _json(answer) if kind == "value" else answer}
     told = {"generation": asked.generation, "results": results, "allow": asked.allow}
     ticket = ask(asked, "POST", f"{_path(asked)}/resume", told)
-    print(f"{asked.cell} is resumed from frontier {asked.generation}, by run {ticket['run']}.")
+    where = f"frontier {asked.generation} of {asked.cell}"
+    print(f"Accepted: run {ticket['run']} brings the answers to {where}.")
     return 0
 
 

@@ -74,6 +74,14 @@ def _stop(words: Sequence[str]) -> int:
     return remote.stop(parser.parse_args(words))
 
 
+def _link(words: Sequence[str]) -> int:
+    from lastword.cli import remote  # noqa: PLC0415 - only when asked for
+
+    parser = _Parser("lastword link", "[--url URL]", remote.ABOUT_LINK)
+    remote.address(parser)
+    return remote.link(parser.parse_args(words))
+
+
 def _token(words: Sequence[str]) -> int:
     from lastword.cli import remote  # noqa: PLC0415 - only when asked for
 
@@ -133,6 +141,7 @@ _COMMANDS: dict[str, tuple[str, Command]] = {
     "chat": ("talk to an agent here, and stop it whenever you like", _chat),
     "acp": ("be the agent of an editor that speaks the Agent Client Protocol", _acp),
     "stop": ("stop a session of a server that runs, and print the receipt", _stop),
+    "link": ("print another link to the page of your server", _link),
     "token": ("print the token for programs of yours that ask your server", _token),
     "cells": ("list the programs that wait for an answer", partial(_cells, "cells")),
     "cell": ("see what one of them waits on", partial(_cells, "cell")),

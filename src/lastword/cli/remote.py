@@ -22,6 +22,7 @@ something had not ended when the receipt was written."""
 ABOUT_KEY = """\
 Print the token with which programs of yours may ask your server on this machine:
 curl -H "Authorization: Bearer $(lastword token)" http://127.0.0.1:8420/v1/sessions"""
+ABOUT_LINK = "Print a link that opens the page of your server that runs, once."
 _URL = "http://127.0.0.1:8420"
 _IDLE, _LEFT = 3, 4
 _PATIENCE = 60.0  # seconds: longer than any stop takes
@@ -52,6 +53,17 @@ def address(parser: argparse.ArgumentParser) -> None:
         metavar="TOKEN",
         help="what LASTWORD_TOKEN says, or, on this machine, your own",
     )
+
+
+def link(asked: argparse.Namespace) -> int:
+    """Print another link to the page; the exit code."""
+    try:
+        found = ask(asked, "POST", "/v1/links")
+    except Failed as error:
+        print(f"lastword link: {error}", file=sys.stderr)
+        return 1
+    print(f"{asked.url.rstrip('/')}{found['path']}")
+    return 0
 
 
 def token() -> int:

@@ -76,7 +76,7 @@ def main(asked: argparse.Namespace) -> int:
         served = _engine(asked) if asked.engine else _agent(asked)
         asyncio.run(_serve(served, host, port, tokens, asked))
     except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed; pip install 'lastword[server,agent]' brings it"
+        why = f"{error.name} is not installed; pip install '.[server,agent]' brings it"
         print(f"lastword serve: {why}", file=sys.stderr)
         return 1
     except (LastwordError, ValueError, OSError) as error:
@@ -167,7 +167,7 @@ async def _serve(
         # rarely: with many sessions a search for cycles stops everything for a tenth of a second
         gc.set_threshold(10_000, 20, 100)
         gc.enable()
-        welcome = _Welcome(desk, host, number)
+        welcome = _Welcome(desk, host, number, moved=port is None and number != PORT)
         try:
             await serve(
                 desk, listening, hosts=hosts, cookie=f"lastword-{number}", ready=welcome.show
@@ -194,8 +194,9 @@ async def _leave() -> None:
 class _Welcome:
     """What whoever started it is shown: one address, and another for who presses Enter."""
 
-    def __init__(self, desk: Desk, host: str, port: int) -> None:
+    def __init__(self, desk: Desk, host: str, port: int, *, moved: bool) -> None:
         self._desk = desk
+        self._moved = moved
         shown = f"[{host}]" if ":" in host else host
         self._root = f"http://{shown}:{port}"
         self._reading = False
@@ -204,8 +205,11 @@ class _Welcome:
         """It can be asked now."""
         print(f"Open {self._link()}", flush=True)
         model = self._desk.agent or "your engine"
-        print(f"  It talks to {model}. Ctrl-C stops everything. Enter prints another link.")
-        sys.stdout.flush()
+        another = "Enter" if sys.stdin.isatty() else "lastword link"
+        words = f"It talks to {model}. Ctrl-C stops everything. {another} prints another link."
+        print(f"  {words}", flush=True)
+        if self._moved:
+            print(f"  {PORT} is taken, so it listens on another port.", flush=True)
         if sys.stdin.isatty():
             asyncio.get_running_loop().add_reader(sys.stdin, self._enter)
             self._reading = True

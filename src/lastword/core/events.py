@@ -48,6 +48,7 @@ class StopAsked:
     reason: Reason = Reason.STOPPED
     run: RunId | None = None
     by: str | None = None
+    said: str = ""  # why, in the person's own words
 
 
 @value

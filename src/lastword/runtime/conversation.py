@@ -85,12 +85,12 @@ class Conversation:
         await ended(self.driver.duties.living, seconds)
 
     def fence(
-        self, reason: Reason, run: RunId | None = None, by: str | None = None
+        self, reason: Reason, run: RunId | None = None, by: str | None = None, said: str = ""
     ) -> Callable[[], Answer]:
         """Stop; what is returned, called, carries out the rest and gives the answer."""
         if reason is Reason.SHUTDOWN and self._loading:
             self._loading.cancel()  # what has not been read stays as it is
-        step = self.driver.moves.make(StopAsked(reason, run, by))
+        step = self.driver.moves.make(StopAsked(reason, run, by, said))
 
         def carry_out() -> Answer:
             self.driver.carry_out()

@@ -274,7 +274,7 @@ class Driver:
         error = self._close(self.going[turn.run]) if order.started else ""
         ids = tuple(message.id for message in turn.messages)
         finished = Finished(turn.run, outcome, ids, order.started, order.rollback, error)
-        self.journal.add(finished)
+        self.journal.add(*step.notes(order), finished)
         self.publish("ended", turn.run, outcome.value, finished)
         self.shared.tally.runs[outcome] += order.started
         log.info("ended session=%s run=%s outcome=%s", self.id, turn.run, outcome)

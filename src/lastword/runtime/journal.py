@@ -221,8 +221,9 @@ class Journal:
                 self.on_cells(write.cells)
             except BaseException as error:
                 self._pending = _without(fresh, entries + self._pending)
-                self._cells = cells | self._cells
-                self._values = values | self._values
+                # what a cell wanted remembered is stored with its completion, or never: whoever
+                # waits for that is told that it failed, and says so next
+                self._cells = {i: c for i, c in cells.items() if not values.get(i)} | self._cells
                 for message in sorted(fresh):
                     self._refuse(message)
                 if isinstance(error, OwnedElsewhere):

@@ -22,7 +22,7 @@ from lastword.core.model import (
     SessionId,
 )
 from lastword.core.receipt import Receipt, Unconfirmed
-from lastword.core.transcript import Entry, Note, Shown
+from lastword.core.transcript import Entry, Shown
 from lastword.errors import StoreError, Undurable
 from lastword.runtime import intake
 from lastword.runtime.checks import (
@@ -191,16 +191,17 @@ class Session:
             await unless_closed(stored, StoreError(doubt + remedy))
         return ticket
 
-    def stop(self, *, run: str | None = None, by: str | None = None) -> Answer:
+    def stop(self, *, run: str | None = None, by: str | None = None, said: str = "") -> Answer:
         """Stop everything that was accepted, or one run. Nothing of it acts after this call.
 
         Await the receipt. The stop itself does not depend on that: it has happened when this
-        returns. Raises `StaleRun` if `run` is neither active nor waiting, `NotAllowed` if `by`
-        has no right to it; then nothing was touched.
+        returns. The model is told what is `said` of it. Raises `StaleRun` if `run` is neither
+        active nor waiting, `NotAllowed` if `by` has no right to it; then nothing was touched.
         """
         if threading.get_ident() != self._driver.thread:
             raise RuntimeError("stop() is for the event loop's thread; from others, stop_soon()")
-        return self._conversation.fence(Reason.STOPPED, _run(run), by)()
+        must_be_text(said, "said, why something was stopped,")
+        return self._conversation.fence(Reason.STOPPED, _run(run), by, encodable(said))()
 
     def stop_soon(
         self, *, run: str | None = None, by: str | None = None
@@ -239,12 +240,6 @@ class Session:
             watchdog.answer_by(step.at + driver.shared.deadline, overdue)
         driver.loop.call_soon_threadsafe(on_loop)
         return future
-
-    def note(self, text: str) -> None:
-        """Tell the model something with whatever comes next, in the session's own name."""
-        must_be_text(text, "a note")
-        self._driver.journal.add(Note(None, encodable(text)))
-        self._driver.telling.when_durable([])
 
     # the queue
 

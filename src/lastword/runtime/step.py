@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lastword.core.entries import Note
 from lastword.core.events import Accepted, Event, StopAsked
 from lastword.core.model import Generation, Reason, RunId
 from lastword.core.orders import Cancel, End, Order, Pause
@@ -33,6 +34,11 @@ class Step:
     def is_a_stop(self) -> bool:
         """Whether a person stopped something."""
         return isinstance(self.event, StopAsked) and self.event.reason is Reason.STOPPED
+
+    def notes(self, end: End) -> tuple[Note, ...]:
+        """What the model is told of why a run was ended, as part of its turn."""
+        said = self.event.said if isinstance(self.event, StopAsked) and end.started else ""
+        return (Note(end.turn.run, f"The person said why: {said}"),) if said else ()
 
     def freezes(self, run: RunId) -> bool:
         """Whether the cells that a run began go no further: they outlive the process, but not a

@@ -41,15 +41,17 @@ async def frontier(asked: Asked, scope: Scope, receive: Receive, send: Send) -> 
     session = await asked.known()
     async with cells.observe(session, asked.part("cell"), asked.who.name) as seen:
         body = encode(_frontier(asked.part("cell"), seen))
-        if await asked.request.is_disconnected():
-            raise asyncio.CancelledError  # whoever asks next is given it
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
             (b"cache-control", b"no-store"),
         ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        for part in (body, b""):  # the second returns when the first has left
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        if await asked.request.is_disconnected():
+            raise asyncio.CancelledError  # whoever asks next is given it
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def resume(asked: Asked) -> Reply:

@@ -87,6 +87,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", "/metrics", metrics.metrics, "admin", "Counts, for Prometheus.", "text/plain"),
     Operation("GET", "/v1/me", sessions.me, None, "Who asks, and whom.", wire.Me),
     Operation(
+        *("POST", "/v1/links", sessions.link, "admin", "A new one-time link to the page."),
+        wire.Link,
+        status=201,
+    ),
+    Operation(
         *("GET", "/v1/sessions", sessions.listed, "read", "The sessions, newest first."),
         wire.Sessions,
         query=(_LIMIT, Query("before", "`next` of the page before.", {"type": "string"})),

@@ -19,9 +19,12 @@ _KINDS = {
     "css": "text/css; charset=utf-8",
     "svg": "image/svg+xml",
 }
-_USED = """<!doctype html><meta charset="utf-8"><title>lastword</title>
-<h1>This link has been used</h1>
-<p>A link opens the page once. Press Enter where lastword runs, and it prints another.</p>"""
+_USED = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>lastword</title>
+<link rel="stylesheet" href="../assets/style.css"><link rel="stylesheet" href="../assets/used.css">
+<main class="used"><h1>This link has been used</h1>
+<p>A link opens the page once. <code>lastword link</code> prints another, and so does lastword
+itself when you press Enter where it runs.</p></main></html>"""
 _LASTS = 30 * 24 * 3600
 
 
@@ -75,9 +78,11 @@ async def _open(desk: Desk, cookie: str, request: Request) -> Response:
     if ahead or request.method == "HEAD":
         return Response(status_code=503, headers=private)
     signed = desk.keys and desk.keys.open(str(request.path_params["code"]))
+    root = f"{request.scope.get('root_path', '')}/"
+    if not signed and request.scope["lastword.who"]:  # who is in already goes in
+        return Response(status_code=303, headers={"location": root, **private})
     if not signed:
         return Response(_USED, 403, media_type="text/html", headers=private)
-    root = f"{request.scope.get('root_path', '')}/"
     answer = Response(status_code=303, headers={"location": root, "cache-control": "no-store"})
     secure = request.url.scheme == "https"
     answer.set_cookie(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import metadata
 
 from lastword.core.model import Attachment, Policy, SessionId
@@ -14,6 +15,7 @@ from lastword.runtime.stop import Answer
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.problems import Trouble
+from lastword.server.who import LOCAL
 from lastword.stores.contract import Overview, Place
 
 _TAKES_OVER: tuple[Policy, ...] = ("takeover", "rollback")
@@ -25,6 +27,14 @@ async def me(asked: Asked) -> Reply:
     version = metadata.version("lastword")
     level = desk.runtime.processes.level or ""
     return reply(wire.Me(who.name, who.principal, sorted(who.rights), version, desk.agent, level))
+
+
+async def link(asked: Asked) -> Reply:
+    """Another link to the page, for who has every right of the person's."""
+    keys = asked.desk.keys
+    if keys is None or asked.who.principal != LOCAL:
+        raise Trouble("forbidden", "links open the page of whoever started the server")
+    return reply(wire.Link(f"/open/{keys.new_link()}"), 201)
 
 
 async def listed(asked: Asked) -> Reply:
@@ -145,11 +155,14 @@ async def _stopped(asked: Asked, session: Session, run: str | None, reason: str 
     if "stop" not in asked.who.rights:
         raise Trouble("forbidden", f"{asked.who.name} has no right to stop")
     wait = asked.choice("wait", "quiet", "fence")
-    answer: Answer = session.stop(run=run, by=asked.who.name)
-    if reason and answer.at_fence():
-        session.note(f"The person gave a reason for the stop: {reason}")
+    answer: Answer = session.stop(run=run, by=asked.who.name, said=reason)
     receipt = answer.at_fence() if wait == "fence" else await answer
-    return reply(wire.Stopped(asked.seen(receipt)))
+    told = asked.seen(receipt)
+    if not receipt and await asked.desk.runtime.overview(session.id) is None:
+        told.words = f"There is no session {asked.name} of yours here, so nothing was stopped."
+    elif wait == "fence":  # what is not stored is on its way: that is no trouble
+        told.words = asked.seen(replace(receipt, durable=True)).words
+    return reply(wire.Stopped(told))
 
 
 def _told(place: Place) -> str:

@@ -86,6 +86,12 @@ class Me(Struct):
     level: str
 
 
+class Link(Struct):
+    """A path that opens the page, once, as whoever started the server."""
+
+    path: str
+
+
 class SessionOut(Struct):
     """A session, and how it stands."""
 

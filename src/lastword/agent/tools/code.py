@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from pydantic_ai import Agent, RunContext
@@ -28,7 +29,6 @@ from lastword.cells import (
     Err,
     Function,
     Limits,
-    Ok,
     PausableCell,
     Resume,
     Tool,
@@ -136,8 +136,7 @@ class Code(WrapperToolset[Run]):
             free = [call for call in now.pending if not self._asks(run, call)]
             if not free:
                 break
-            made = await self._made(run, free, functions)
-            await cell.resume(now.generation, [(one.call, _answer(one)) for one in made])
+            await cell.make(now.generation, free, partial(self._made, run, free, functions))
         return told(now, cell.printed, cell.id)
 
     def _asks(self, run: Run, call: PendingCall) -> bool:
@@ -236,11 +235,6 @@ def _checked(tool: ToolsetTool[Run], arguments: dict[str, Any]) -> dict[str, Any
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise ValueError(f"its arguments are wrong: {wrong}") from error
-
-
-def _answer(result: CallResult) -> Ok | Err:
-    given = json.loads(result.content)
-    return Err(given) if result.failed else Ok(given)
 
 
 def _plain(given: object) -> object:

@@ -44,7 +44,7 @@ def main(asked: argparse.Namespace) -> int:
         agent = settings.maker(config, asked)(config.roots, ())
         return asyncio.run(_talk(agent, config, asked))
     except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed; pip install 'lastword[chat]' brings it"
+        why = f"{error.name} is not installed; pip install '.[chat]' brings it"
         print(f"lastword chat: {why}", file=sys.stderr)
     except (LastwordError, ValueError) as error:
         print(f"lastword chat: {error}", file=sys.stderr)

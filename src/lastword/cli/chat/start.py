@@ -45,7 +45,7 @@ async def chat(
     try:
         from lastword.cli.chat.talk import Chat  # noqa: PLC0415 - needs an extra
     except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed; lastword[chat] brings it"
+        why = f"{error.name} is not installed; pip install '.[chat]' brings it"
         print(f"lastword chat: {why}", file=sys.stderr)
         return 1
     talk = Chat(runtime, session, questions, model_name=model_name, mode=mode, by=by)
