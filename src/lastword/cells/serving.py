@@ -22,7 +22,7 @@ from lastword.runtime.run import Engine, Run
 Make: TypeAlias = Callable[[Sequence[PendingCall]], Awaitable[Sequence[CallResult]]]
 Serve: TypeAlias = Callable[[Run, "Resume"], Awaitable[object]]
 _MALFORMED = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
-_MEDIA_TYPE = "text/vnd.lastword.answers+json"  # a text, so a model can be shown it
+ANSWERS = "text/vnd.lastword.answers+json"
 
 
 @value
@@ -51,13 +51,13 @@ class Resume:
         results = [[one.call, one.content, one.failed] for one in self.results]
         plain = {"cell": self.cell, "generation": self.generation, "results": results}
         plain |= {"allowed": self.allowed}
-        return Attachment(_MEDIA_TYPE, json.dumps(plain, ensure_ascii=False), name="answers")
+        return Attachment(ANSWERS, json.dumps(plain, ensure_ascii=False), name="answers")
 
 
 def resume_in(message: Message) -> Resume | None:
     """What a message asks for, if it is a resume. Whoever may send one may resume."""
     for one in message.attachments:
-        if one.media_type == _MEDIA_TYPE:
+        if one.media_type == ANSWERS:
             try:
                 plain = json.loads(one.data)
                 results = [CallResult(CallId(i), c, bool(f)) for i, c, f in plain["results"]]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
@@ -36,6 +35,7 @@ from lastword.cells import (
     stubs,
 )
 from lastword.cells.calls import answer, intend
+from lastword.cells.cell import in_a_child
 from lastword.cells.stubs import callable_as
 from lastword.cells.translation import result_of
 from lastword.core.cell import CallResult, CellOutcome, Ending, Frontier, PendingCall
@@ -46,7 +46,6 @@ from lastword.runtime.run import Engine, Run
 
 NAME = "run_code"
 LIMITS = Limits(time=20.0, calls=200, output=50_000)
-_A_CHILDS = re.compile(r".+#\d+/\d+", re.DOTALL)  # a session in which nobody could answer later
 _SHORT = 300  # characters of a nested call's result that the transcript keeps: the program has it
 _LONGEST = 20_000  # characters of each thing that the model is told
 _STUBS = 30_000  # characters; beyond that, tools are declared and not described
@@ -92,7 +91,7 @@ class Code(WrapperToolset[Run]):
             return await self.wrapped.call_tool(name, tool_args, ctx, tool)
         functions = self._functions(ctx, await self.wrapped.get_tools(ctx))
         source, run = tool_args["source"], ctx.deps
-        if not tool_args.get("pause") or _A_CHILDS.fullmatch(run.session):
+        if not tool_args.get("pause") or in_a_child(run):
             cell = await ContinuingCell.start(run, source, tools=functions, limits=self.limits)
             return told(await cell.wait(), cell.printed, cell.id)
         described = [one.tool for one in functions]

@@ -32,6 +32,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 
+from lastword.cells.serving import ANSWERS
 from lastword.core.model import Attachment, CallId, Message
 from lastword.core.transcript import Native, Shown
 from lastword.engines.pydantic_ai.fitting import safe_part
@@ -114,6 +115,8 @@ def content_of(text: str, message: Message | None) -> str | list[UserContent]:
 
 
 def _attached(one: Attachment) -> Iterable[UserContent]:
+    if one.media_type == ANSWERS:
+        return  # for a program, of which the model is told what came
     title = one.name or one.uri or one.media_type
     if one.data and one.media_type.startswith("text/"):
         yield f"{title}:\n{one.data}"
