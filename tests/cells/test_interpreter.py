@@ -337,7 +337,7 @@ async def test_a_program_a_value_or_a_frontier_that_is_too_large_is_a_limit(
     steps = {
         "source": [await interpreter.start("1" * 21, limits=small)],
         "values": [
-            await interpreter.start("1", values={"a": "a" * 1_001}, limits=small),
+            await interpreter.start("1", values={"a": "a" * 8_001}, limits=small),
             await interpreter.start("'a' * 1001", limits=small),
         ],
         "dump": [keeping],

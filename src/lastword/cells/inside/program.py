@@ -35,6 +35,7 @@ Answer: TypeAlias = tuple[Message, bytes]
 _TURNS = 5_000  # questions to the host in one step, tools or not: each is a little work for it
 _LONGEST_ERROR = 8_000  # characters; its end says what was wrong
 _LONGEST_LINE = 200
+_ANY = 1 << 40  # characters
 _NAMES = 1_000  # that a program may remember, at most
 _WORDS = {
     "time": "the program ran for longer than {:g} seconds",
@@ -219,8 +220,11 @@ class Program:
 
     def _remember(self, name: str, value: object) -> None:
         must_be_plain(value, f"the value to remember as {name!r:.40}", self._limits["values"])
+        before: dict[str, Any] = {**self._state["values"], **self._state["remembered"]}
         kept: dict[str, Any] = {**self._state["remembered"], name: value}
-        must_be_plain(kept, "all that is to be remembered", self._limits["values"])
+        # of the whole session: what is too much for one cell to recall must not be left to the next
+        most = max(self._limits["values"], must_be_plain(before, "what is remembered", _ANY))
+        must_be_plain({**before, name: value}, "all that is to be remembered", most)
         if len(kept) > _NAMES:
             raise TooLarge(f"more than {_NAMES:,} names cannot be remembered")
         self._state["remembered"] = kept
