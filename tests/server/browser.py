@@ -98,6 +98,16 @@ def _free_port() -> int:
         return int(found.getsockname()[1])
 
 
+def numbers(page: Page) -> list[int]:
+    """What was counted aloud in the first answer, as a person reads it."""
+    return [int(word) for word in page.locator(".it .text").first.inner_text().split()]
+
+
+def counts(page: Page, least: int) -> None:
+    """Wait until it has counted so far."""
+    expect(page.locator(".it .text").first).to_contain_text(re.compile(rf"\b{least} {least + 1}\b"))
+
+
 class Visitor:
     """A person at the page, who goes from session to session."""
 

@@ -14,7 +14,7 @@ FENCED = """async () => {
   hear("accepted", "s#1", "hi", { id: "m", text: "hi" }, 1);
   hear("started", "s#1", "", { messages: ["m"] }, 1);
   hear("text", "s#1", "one ", null, 1);
-  state = reduce(state, { type: "stop", at: 9 });
+  state = reduce(state, { type: "stop", at: 9, sent: [] });
   hear("text", "s#1", "held ", null, 1);
   const silent = said() === "one ";
   const late = { id: "e-0", kind: "text", run: "s#1", text: "missed ", generation: 1, at: 3 };
@@ -110,4 +110,22 @@ ANSWERED = """async () => {
   const orders = [[], [sent], [sent, failed], [failed, sent], [sent, next], [next, sent]];
   orders.push([next, heard(3, "started", "s#2", { messages: [] })]); // it may answer by itself
   return orders.map((all) => open(all.reduce((state, one) => reduce(state, one), stands)));
+}"""
+
+# what the welcome says of a rehearsal, a model, an engine of somebody's own, and to a stranger
+WELCOME = """async () => {
+  const { welcome } = await import("./assets/welcome.js");
+  const said = (me) => {
+    const all = document.createElement("div");
+    all.append(...welcome(me, () => {}));
+    if (all.textContent.includes("rehearsal")) return "a rehearsal";
+    return all.querySelector("button") ? "tries" : "neither";
+  };
+  return [{ agent: "rehearsal" }, { agent: "a-model" }, { agent: "" }, null].map(said);
+}"""
+
+# whether all that is written in the message box can be seen
+UNSCROLLED = """() => {
+  const box = document.querySelector("lw-composer textarea");
+  return box.scrollHeight <= box.clientHeight + 1;
 }"""

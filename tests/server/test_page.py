@@ -13,10 +13,10 @@ pytest.importorskip(
 )
 pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not installed")
 
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Route, expect
 
-from tests.server.browser import Server, Visitor, chromium, visiting
-from tests.server.page_scripts import CHUNKED, FENCED, OLDER
+from tests.server.browser import Server, Visitor, chromium, counts, numbers, visiting
+from tests.server.page_scripts import CHUNKED, FENCED, OLDER, UNSCROLLED, WELCOME
 
 ASKS = "run echo hello from a shell"
 SHORT, SHORT_ANSWER = "think about it", "I thought about it, as a rehearsal can."
@@ -50,16 +50,6 @@ def visitor(person: Visitor) -> Generator[Visitor]:
     person.leave()
 
 
-def numbers(page: Page) -> list[int]:
-    """What was counted aloud in the first answer, as a person reads it."""
-    return [int(word) for word in page.locator(".it .text").first.inner_text().split()]
-
-
-def counts(page: Page, least: int) -> None:
-    """Wait until it has counted so far."""
-    expect(page.locator(".it .text").first).to_contain_text(re.compile(rf"\b{least} {least + 1}\b"))
-
-
 def test_what_a_person_says_is_answered(visitor: Visitor) -> None:
     expect(visitor.page.locator(".welcome")).to_be_visible()
     visitor.picture("empty")
@@ -83,6 +73,26 @@ def test_esc_stops_and_nothing_more_is_drawn(visitor: Visitor) -> None:
     visitor.says(SHORT_ANSWER)
     assert numbers(visitor.page) == seen
     assert seen[:-1] == list(range(1, len(seen)))
+
+
+@pytest.mark.scenario("S1")
+def test_esc_stops_a_message_that_is_still_on_its_way(visitor: Visitor) -> None:
+    page, held, words = visitor.page, list[Route](), visitor.page.locator(".between")
+    page.route("**/messages", lambda route: held.insert(0, route))
+    first = page.locator(".tries button").first  # its session begins with it
+    for count, speak in enumerate((first.click, lambda: visitor.say("count to 9999")), 1):
+        speak()
+        expect(words).to_have_text("sending…")
+        expect(visitor.box).to_be_focused()
+        with page.expect_response("**/stop"):
+            page.keyboard.press("Escape")
+        expect(words).to_have_text("asking it to stop…")
+        expect(page.locator("#notice")).to_be_hidden()
+        held.pop().continue_()
+        expect(visitor.receipts).to_have_count(count)
+        expect(visitor.receipts.last).to_contain_text("Stopped, and all is quiet")
+        visitor.quiet()
+    visitor.wrong.clear()  # the browser notes that the session was not there at first
 
 
 def test_esc_closes_what_is_open_in_front_and_stops_nothing(visitor: Visitor) -> None:
@@ -365,10 +375,16 @@ def test_earlier_entries_make_the_log_whole_wherever_it_was_cut(visitor: Visitor
     assert visitor.page.evaluate(OLDER) == []
 
 
+def test_nothing_is_claimed_of_an_agent_that_is_not_known(visitor: Visitor) -> None:
+    assert visitor.page.evaluate(WELCOME) == ["a rehearsal", "tries", "neither", "neither"]
+
+
 def test_on_a_narrow_screen_the_sessions_come_from_the_side(visitor: Visitor) -> None:
     page = visitor.page
     visitor.counting()
+    visitor.box.fill("as wide as it is " * 12)
     page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function(UNSCROLLED)
     side = page.locator("lw-sessions")
     expect(side).to_be_hidden()
     page.get_by_role("button", name="Sessions").click()
@@ -379,4 +395,5 @@ def test_on_a_narrow_screen_the_sessions_come_from_the_side(visitor: Visitor) ->
     expect(visitor.receipts).to_have_count(0)
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(visitor.receipts).to_contain_text("Stopped")
+    expect(visitor.box).to_be_focused()
     page.set_viewport_size({"width": 1280, "height": 860})

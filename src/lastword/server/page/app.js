@@ -71,7 +71,7 @@ class App {
     this.#told = state;
     const level = me?.level ?? "";
     parts.head.show(state, { link, level, theme: theme(), now });
-    parts.conversation.show(state, me);
+    parts.conversation.show(state, notices.out ? null : me);
     parts.timeline.show(state, this.skew);
     parts.queue.show(state);
     parts.composer.show({
@@ -222,7 +222,10 @@ parts.conversation.begin({
   answer: (question, choice) => desk.answer(question, choice),
   program: desk.program,
   putBack: (text) => parts.composer.insert(text),
-  suggest: (text) => desk.send(text, "takeover", crypto.randomUUID()),
+  suggest: (text) => {
+    desk.send(text, "takeover", crypto.randomUUID());
+    parts.composer.ready();
+  },
 });
 parts.timeline.begin();
 parts.queue.begin(desk.queue);

@@ -23,7 +23,7 @@ export class Composer extends HTMLElement {
     ...MODES.map(({ mode, name }) => h("option", { value: mode }, name)),
   );
   #send = button("Send", () => this.#submit(), { class: "send go" }, icon("send"));
-  #stop = button("Stop", () => this.#doing.stop(), { class: "stop" });
+  #stop = button("Stop", () => (this.#doing.stop(), this.ready()), { class: "stop" });
   #hint = h("p", { class: "hint" });
   #session = "";
   #kept = null; // { id, text } of what was tried and could not be sent
@@ -46,6 +46,7 @@ export class Composer extends HTMLElement {
     );
     this.#box.addEventListener("input", () => this.#typed());
     this.#box.addEventListener("keydown", (event) => this.#key(event));
+    window.addEventListener("resize", () => this.#grow());
     this.#mode.addEventListener("change", () => {
       remember("mode", this.#mode.value);
       this.#dress();
@@ -67,6 +68,11 @@ export class Composer extends HTMLElement {
 
   focus() {
     this.#box.focus();
+  }
+
+  /** After a click elsewhere one can type at once; on glass that would bring up a keyboard. */
+  ready() {
+    if (matchMedia("(pointer: fine)").matches) this.#box.focus();
   }
 
   /** Words that the person had said already come back into the box, before what is there. */

@@ -10,6 +10,7 @@ import "./question.js";
 import { noteView } from "./receipt.js";
 import { Turn } from "./turn.js";
 import { phase } from "./view.js";
+import { welcome } from "./welcome.js";
 import { clock, count, plain } from "./words.js";
 
 const NEAR = 80; // pixels from the bottom that still count as being there
@@ -131,74 +132,23 @@ export class Conversation extends HTMLElement {
   }
 
   /** What is going on where there is nothing to show yet, or nothing any more. */
-  #between(now, { sending, processes }) {
+  #between(now, { sending, processes, stopping }) {
     const alive = processes.filter((one) => !one.ended_at && !one.kept).length;
     const left = alive ? `; ${count(alive, "process")} still to end` : "";
-    const words =
-      now === "preparing"
-        ? Object.keys(sending).length
-          ? "sending…"
-          : "preparing…"
-        : `stopping: nothing more is said or done${left}`;
-    say(this.#words, words);
+    const preparing = Object.keys(sending).length ? "sending…" : "preparing…";
+    // that nothing more happens is known when the server has heard of it
+    const asking = stopping && !stopping.known;
+    const ending = asking ? "asking it to stop…" : `stopping: nothing more is said or done${left}`;
+    say(this.#words, now === "preparing" ? preparing : ending);
     set(this.#line, { class: `between ${now}` });
     return this.#line;
   }
 
   #greet(me) {
-    if (this.#welcome.dataset.agent === (me?.agent ?? "")) return;
-    this.#welcome.dataset.agent = me?.agent ?? "";
-    const rehearsal = !me || me.agent === "" || me.agent.includes("rehearsal");
-    const tries = rehearsal
-      ? [
-          ["count to 500", "a long answer, to stop in the middle"],
-          ["story", "two hundred words about a stop"],
-          ["run sleep 60", "a process that ends when you say so"],
-          ["badly: flood", "an agent that will not stop by itself"],
-        ]
-      : [
-          ["What is in this folder?", "it looks, and says what it did"],
-          [
-            "Run the tests, and explain what fails",
-            "tools and processes, all of which you can stop",
-          ],
-          ["Write a haiku about stopping", "words only"],
-        ];
-    this.#welcome.replaceChildren(
-      h("h2", {}, "You have the last word."),
-      h(
-        "p",
-        {},
-        "Say something. Press ",
-        h("kbd", {}, "Esc"),
-        " at any moment, or simply say something else, and what was going does nothing more. You get a receipt of what was ended.",
-      ),
-      ...(rehearsal && me
-        ? [
-            h(
-              "p",
-              { class: "fine" },
-              "The agent here is a rehearsal: it follows plain rules, needs no key, and what it does through tools is real. Try:",
-            ),
-          ]
-        : []),
-      h(
-        "ul",
-        { class: "tries" },
-        ...tries.map(([words, what]) =>
-          h(
-            "li",
-            {},
-            h(
-              "button",
-              { type: "button", on: { click: () => this.#doing.suggest(words) } },
-              h("b", {}, words),
-              h("span", {}, what),
-            ),
-          ),
-        ),
-      ),
-    );
+    const agent = me ? `agent ${me.agent}` : "nobody";
+    if (this.#welcome.dataset.agent === agent) return;
+    this.#welcome.dataset.agent = agent;
+    this.#welcome.replaceChildren(...welcome(me, this.#doing.suggest));
   }
 
   async #loadOlder() {

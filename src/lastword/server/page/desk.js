@@ -19,6 +19,8 @@ export class Desk {
   #app;
   #notices;
   #parts;
+  #sends = new Set(); // messages that are not answered for yet
+  #last = null; // the newest of all that were sent
 
   constructor(app, notices, parts) {
     this.#app = app;
@@ -30,12 +32,13 @@ export class Desk {
   async send(text, mode, id) {
     const { session } = this.#app.state;
     const stopWord = /^\W*stop\b.{0,12}$/i.test(text); // may be one: the server knows, and it is not shown before
+    const earlier = stopWord ? this.#underWay(session) : [];
     if (!stopWord)
       this.#app.dispatch({ type: "sending", message: { id, text }, at: Date.now() / 1000 });
     this.#parts.conversation.pin();
     this.#notices.clear();
     try {
-      const answer = await call("POST", sessionPath(session, "/messages"), {
+      const answer = await this.#carry(session, id, {
         text,
         id,
         on_message: mode,
@@ -43,7 +46,8 @@ export class Desk {
       });
       if (answer.receipt) {
         this.#forget(session, id);
-        this.#tellIdle(answer.receipt);
+        for (const one of earlier) this.#stopSent(one);
+        if (!earlier.length) this.#tellIdle(answer.receipt);
       } else if (session === this.#app.state.session) {
         this.#app.dispatch({ type: "sent", id });
       }
@@ -54,6 +58,24 @@ export class Desk {
       this.#unsent(problem);
       return false;
     }
+  }
+
+  /** Until it is answered a message is on its way, and a stop is meant for it too. */
+  async #carry(session, id, message) {
+    const answer = call("POST", sessionPath(session, "/messages"), message);
+    const one = { session, id, answer, stopped: false };
+    this.#sends.add(one);
+    this.#last = one;
+    try {
+      return await answer;
+    } finally {
+      this.#sends.delete(one);
+    }
+  }
+
+  /** What is on its way to a session, and no stop was asked for yet. */
+  #underWay(session) {
+    return [...this.#sends].filter((one) => one.session === session && !one.stopped);
   }
 
   #forget(session, id) {
@@ -85,47 +107,87 @@ export class Desk {
   /** Stop what is going. The page falls silent before the server has even heard of it. */
   async stop() {
     const { state, link } = this.#app;
-    if (state.stopping) return;
+    const { session } = state;
+    const sends = this.#underWay(session);
+    const now = phase(state);
+    if (state.stopping && now === "stopping" && !sends.length) return;
     if (!this.#app.may("stop"))
       return this.#notices.say("You have no right to stop anything here.");
-    if (link === "open" && !stoppable(state)) {
+    if (link === "open" && !stoppable(state) && !sends.length) {
       this.#notices.say(
-        phase(state) === "stopping"
+        now === "stopping"
           ? "It is stopped; what was started is still ending."
           : "Nothing is running.",
       );
       return;
     }
-    this.#app.dispatch({ type: "stop", at: Date.now() / 1000 });
+    const sent = sends.map((one) => one.id);
+    this.#app.dispatch({ type: "stop", at: Date.now() / 1000, sent });
     this.#notices.clear();
-    const { session } = state;
+    const all = [this.#stopAll(session, sends), ...sends.map((one) => this.#stopSent(one))];
+    const receipts = (await Promise.all(all)).filter((one) => one && !one.idle);
+    if (session !== this.#app.state.session) return;
+    const told = this.#app.link === "open" ? receipts.map((one) => one.generation) : [];
+    this.#app.dispatch({ type: "stop answered", sent, fence: Math.max(0, ...told) });
+  }
+
+  /** @returns {Promise<any>} the receipt, or null if there is none */
+  async #stopAll(session, sends) {
+    try {
+      const receipt = await this.#askStop(session, {});
+      if (!sends.length) this.#tellIdle(receipt);
+      return receipt;
+    } catch (problem) {
+      // the session begins with what is being sent
+      if (sends.length && problem.slug === "unknown-session") return null;
+      return this.#notStopped(problem);
+    }
+  }
+
+  /** The stop may have overtaken a message: then it is stopped as soon as it has arrived. */
+  async #stopSent(one) {
+    one.stopped = true;
+    const { session } = one;
+    let what;
+    try {
+      const { run, outcome } = await one.answer;
+      const over = session === this.#app.state.session ? this.#app.state.over : {};
+      if (!run || outcome || over[run]) return null;
+      what = { run };
+    } catch (problem) {
+      // only the answer may be lost; what was said since the stop is left alone
+      if (problem.slug !== "offline" || one !== this.#last) return null;
+      what = {};
+    }
+    try {
+      return await this.#askStop(session, what);
+    } catch (problem) {
+      const gone = problem.slug === "stale-run" || problem.slug === "unknown-session";
+      return gone ? null : this.#notStopped(problem);
+    }
+  }
+
+  async #askStop(session, what) {
     for (let tries = 1; ; tries++) {
       try {
-        const { receipt } = await call("POST", sessionPath(session, "/stop"), {});
-        this.#tellIdle(receipt);
-        if (receipt.idle || this.#app.link !== "open") this.#stopOver(session);
-        return;
+        return (await call("POST", sessionPath(session, "/stop"), what)).receipt;
       } catch (problem) {
-        if (problem.slug === "offline" && tries < TRIES) {
-          await new Promise((wake) => setTimeout(wake, BETWEEN));
-          continue;
-        }
-        this.#stopOver(session);
-        this.#notices.problem(
-          problem.slug === "offline"
-            ? {
-                title: "The stop could not be said:",
-                detail: "the server cannot be reached. If it is gone, so is what it ran.",
-              }
-            : problem,
-        );
-        return;
+        if (problem.slug !== "offline" || tries === TRIES) throw problem;
+        await new Promise((wake) => setTimeout(wake, BETWEEN));
       }
     }
   }
 
-  #stopOver(session) {
-    if (session === this.#app.state.session) this.#app.dispatch({ type: "stop over" });
+  #notStopped(problem) {
+    this.#notices.problem(
+      problem.slug === "offline"
+        ? {
+            title: "The stop could not be said:",
+            detail: "the server cannot be reached. If it is gone, so is what it ran.",
+          }
+        : problem,
+    );
+    return null;
   }
 
   #tellIdle(receipt) {

@@ -56,8 +56,12 @@ export class Notices {
     this.#banner.hidden = false;
     this.#banner.className = "banner out";
     this.#banner.replaceChildren(
-      h("b", {}, "This page's key is not valid any more."),
-      h("span", {}, " Open the link that the terminal prints. What you wrote stays in the box."),
+      h("b", {}, "You are not signed in."),
+      h(
+        "span",
+        {},
+        " Open the link that lastword printed where it was started; press Enter there for another.",
+      ),
     );
   }
 

@@ -5,6 +5,7 @@
 import * as fact from "./facts.js";
 import { earlier, prepended, recorded } from "./past.js";
 import * as program from "./program-facts.js";
+import * as stop from "./stopping.js";
 
 export { blank } from "./facts.js";
 
@@ -40,9 +41,9 @@ export function reduce(state, action) {
     case "unsent":
       return unsent(state, action.id);
     case "stop":
-      return state.stopping ? state : { ...state, stopping: { at: action.at, run: state.active } };
-    case "stop over": // nothing was running, or the stop could not be said
-      return released({ ...state, stopping: null });
+      return stop.asked(state, action);
+    case "stop answered": // or it could not be said
+      return stopAnswered(state, action);
     case "answered":
       return { ...state, questions: state.questions.filter((one) => one.id !== action.id) };
     case "answering": // what was given to a program is on its way there
@@ -64,7 +65,7 @@ function without(state, field, key) {
 }
 
 function unsent(state, id) {
-  if (state.placed[id]) return without(state, "sending", id); // the answer was lost, not the message
+  if (state.placed[id] || !state.sending[id]) return without(state, "sending", id); // the answer was lost, not the message
   const next = without(without(state, "sending", id), "messages", id);
   return { ...next, pending: next.pending.filter((one) => one !== id) };
 }
@@ -85,7 +86,7 @@ function heard(state, event) {
   if (acts(event) && fenced(next, event)) return next;
   // from the key press on the page is silent: what the server still let through until it heard of
   // the stop is part of the record, and is shown with the receipt
-  if (next.stopping && acts(event) && event.run && event.run === next.stopping.run) {
+  if (acts(event) && stop.covers(next, event.run)) {
     return { ...next, held: [...next.held, event] };
   }
   return applied(next, event);
@@ -100,8 +101,16 @@ function fenced(state, event) {
   return !!event.run && (!!state.over[event.run] || (event.generation ?? Infinity) < state.fence);
 }
 
-function released(state) {
-  return state.held.reduce((next, event) => applied(next, event), { ...state, held: [] });
+/** What was held back is shown; only that of `runs`, if they are given. */
+function released(state, runs = null) {
+  const free = (event) => !runs || runs.includes(event.run);
+  const held = state.held.filter((event) => !free(event));
+  return state.held.filter(free).reduce((next, event) => applied(next, event), { ...state, held });
+}
+
+function stopAnswered(state, action) {
+  const stopping = stop.answered(state, action);
+  return stopping ? { ...state, stopping } : released({ ...state, stopping });
 }
 
 function applied(state, event) {
@@ -109,7 +118,7 @@ function applied(state, event) {
   const data = event.data ?? {};
   switch (event.kind) {
     case "accepted":
-      return fact.said(without(state, "sending", data.id), data, at);
+      return fact.said(without(stop.arrived(state, data.id, run), "sending", data.id), data, at);
     case "started":
       return fact.began({ ...state, active: run }, run, generation, data.messages ?? [], at);
     case "text":
@@ -146,21 +155,23 @@ function applied(state, event) {
 
 function runEnded(state, { run, text, data, at }) {
   const mine = state.active === run;
-  const before = program.delivered(mine ? released(state) : state, run);
+  const before = program.delivered(released(state, [run]), run);
   const next = fact.ended(before, run, { outcome: text, ...data }, at);
   const waits = next.waits.map((wait) =>
     wait.run === run && !wait.until ? { ...wait, until: at } : wait,
   );
-  const stopping = next.stopping ?? (mine && text === "stopped" ? { at, run } : null); // by somebody else
+  const other = mine && text === "stopped" ? stop.byOther(run, at) : null;
+  const stopping = stop.ended(next, run) ?? other;
   return { ...next, waits, stopping, questions: next.questions.filter((one) => one.run !== run) };
 }
 
 function stopped(state, receipt, settled) {
-  const next = fact.receipted(released(state), receipt, settled);
+  const runs = state.stopping?.sent.length ? (receipt.runs ?? []) : null;
+  const next = fact.receipted(released(state, runs), receipt, settled);
   const ending = receipt.quiet
     ? []
     : (receipt.unconfirmed ?? []).map((one) => `${one.kind} ${one.name}`);
-  const stopping = receipt.reason === "superseded" ? next.stopping : null;
+  const stopping = receipt.reason === "superseded" ? next.stopping : stop.receipted(next);
   return { ...next, ending, stopping, level: receipt.level || next.level };
 }
 
@@ -234,7 +245,7 @@ function snapshot(state, { data }) {
   const waits = state.waits.filter((wait) => fact.findTurn(next, wait.run));
   const { questions, processes, cells = [], ending = [], active, typing } = data;
   if (!ending.length) next = fact.endedSince(next);
-  const stopping = session.state === "stopping" && !active ? state.stopping : null;
+  const stopping = stop.resumed(state, data);
   return {
     ...next,
     title: session.title || next.title,

@@ -1,11 +1,12 @@
 // What the person is told of the state as a whole, in one word that everything else agrees with.
 
 import { standing } from "./program-facts.js";
+import { covers } from "./stopping.js";
 
 /** @returns {"idle"|"preparing"|"streaming"|"calling"|"asking"|"stopping"|"standing"|"quiet"|"waiting"} */
 export function phase(state) {
   const { stopping, active, questions, items } = state;
-  if (stopping && (!active || active === stopping.run)) return "stopping";
+  if (stopping && (!active || covers(state, active))) return "stopping";
   if (questions.length) return "asking";
   if (active) return doing(state);
   if (unstarted(state)) return "preparing";
