@@ -17,6 +17,9 @@ class Tape:
         await asyncio.sleep(0.001)
         return _at(1, int(source))
 
+    def must_read(self, dump: bytes) -> None:
+        assert b"/" in dump
+
     async def resume(self, dump: bytes, results: Mapping[str, Ok | Err], **_: object) -> Step:
         await asyncio.sleep(0.001)
         at, last = map(int, dump.split(b"/"))

@@ -42,6 +42,9 @@ class Dying:
     async def start(self, source: str, **how: Any) -> Step:
         return await self.real.start(source, **how)
 
+    def must_read(self, dump: bytes) -> None:
+        self.real.must_read(dump)
+
     async def resume(self, dump: bytes, results: Mapping[str, Ok | Err], **how: Any) -> Step:
         if self.deaths:
             self.deaths -= 1

@@ -2,13 +2,21 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from lastword import Run, Runtime, cells
 from lastword.cells import Interpreter, PausableCell, Resume
 from lastword.cells.translation import result_of
-from lastword.core.cell import CallResult, CellOutcome, Ending, Frontier, PendingCall
+from lastword.core.cell import (
+    CallResult,
+    CellId,
+    CellOutcome,
+    Ending,
+    Frontier,
+    PendingCall,
+)
 from lastword.errors import CellGone, WrongCalls
 from tests.cells.programs import READ
 from tests.cells.stage import Leaver, answers, left_standing, opened, over
@@ -138,3 +146,41 @@ async def test_what_a_run_makes_for_a_frontier_is_offered_to_nobody_after_a_cras
         [cell] = await session.cells()
         assert cell.record.ending
         assert [call.name for call in cell.record.ending.may_have_executed] == ["read"]
+
+
+async def test_a_cell_that_is_ended_while_its_call_is_made_says_what_may_have_executed(
+    interpreter: Interpreter,
+) -> None:
+    maker = Maker()
+    async with with_maker(maker, interpreter, Disk()) as runtime:
+        session = runtime.session("s")
+        cell, _ = await left_standing(session)
+        await cells.resume(session, cell, 1, allow=[f"{cell}:0"])
+        await maker.begun.wait()
+        ending = await cells.terminate(session, cell)
+        assert [call.id for call in ending.may_have_executed] == [f"{cell}:0"]
+        [stored] = await session.cells()
+        assert stored.record.ending == ending
+        assert stored.record.frontier
+        assert stored.record.frontier.dump == b""  # nobody goes on from there
+
+
+async def test_a_frontier_that_cannot_be_read_has_no_call_made_for_it(
+    interpreter: Interpreter,
+) -> None:
+    maker, disk = Maker(), Disk()
+    maker.may.set()
+    async with with_maker(maker, interpreter, disk) as runtime:
+        session = runtime.session("s")
+        cell, frontier = await left_standing(session)
+        shelved = session.shelf[CellId(cell)].stored
+        damaged = replace(frontier, dump=frontier.dump[:-1] + b"?")
+        session.shelf.keep(replace(shelved, record=replace(shelved.record, frontier=damaged)))
+        await session.shelf.committed()
+        found = disk.found()
+    async with with_maker(maker, interpreter, found) as runtime:
+        session = runtime.session("s")
+        ticket = await cells.resume(session, cell, 1, allow=[f"{cell}:0"])
+        assert await ticket.outcome() == "failed"
+        assert maker.made == []
+        assert "damaged" in ticket.error

@@ -1,6 +1,7 @@
 """Cells of a session outlive its runs and its process, but not a stop or a takeover."""
 
 import asyncio
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -124,3 +125,15 @@ async def test_a_cell_that_ran_when_its_process_died_is_lost(tmp_path: Path) -> 
         assert cell.record.ending
         assert cell.record.ending.outcome is CellOutcome.LOST
         assert cell.record.ending.may_have_executed == _WAITS
+
+
+async def test_a_cell_that_cannot_be_read_keeps_nobody_from_anything(tmp_path: Path) -> None:
+    path = tmp_path / "it.db"
+    async with Runtime(leave_one, store=f"sqlite:{path}") as runtime:
+        await (await runtime.session("s").send("go")).outcome()
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE cells SET body = json_set(body, '$.newer', 1)")
+    db.close()
+    async with Runtime(leave_one, store=f"sqlite:{path}") as runtime:
+        assert await runtime.cells() == ()
+        assert await (await runtime.session("s").send("again")).outcome() == "completed"

@@ -30,6 +30,10 @@ class Steps(Protocol):
         on_output: Callable[[str], None] | None = None,
     ) -> Step: ...
 
+    def must_read(self, dump: bytes) -> None:
+        """Raise UnreadableDump for what nobody could go on from."""
+        ...
+
     async def resume(
         self,
         dump: bytes,

@@ -105,6 +105,10 @@ class Interpreter:
         request: Message = {"state": state, "results": answers}
         return await self._step(request, snapshot, state["limits"]["time"], on_output)
 
+    def must_read(self, dump: bytes) -> None:
+        """Raise UnreadableDump for what nobody could go on from."""
+        opened(dump)
+
     async def close(self) -> None:
         """End every worker, also those that run something. Frontiers are not touched."""
         self._closed = True

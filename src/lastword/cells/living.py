@@ -147,7 +147,8 @@ class Living:
         """
         guard = _guard(run, self.machine.cell)
         try:
-            orders = self.machine.apply(ResumeAsked(PendingGeneration(generation), results))
+            asked = ResumeAsked(PendingGeneration(generation), results, made=make is not None)
+            orders = self.machine.apply(asked)
         except BaseException:
             guard.cancel()
             raise
@@ -337,6 +338,8 @@ class Living:
         """One step of the program, and what came of it."""
         try:
             if isinstance(order, Deliver) and self._make:
+                if frontier := self.machine.frontier:
+                    self._steps.must_read(frontier.dump)  # before anything is done for it
                 self._making = True
                 order = replace(order, results=tuple(await self._make()))
             step = await self._stepped(order)

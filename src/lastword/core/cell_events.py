@@ -76,6 +76,9 @@ class ResumeAsked:
 
     generation: PendingGeneration
     results: tuple[CallResult, ...]
+    made: bool = (
+        False  # they are made once this is stored: if it ends first, they may have executed
+    )
 
 
 @value

@@ -96,6 +96,7 @@ class CellMachine:
         self.arriving: Frontier | None = None  # the next, until the store has it
         self.results: Results = ()  # being delivered
         self.resolved: Calls = ()  # what they answer, until the next frontier stands
+        self.made = False  # they are calls that are made for it, while they are being delivered
         self.going: Calls = ()  # handed out, and not ended yet
         self.ready: Results = ()  # of calls that were handed out; for the next frontier
         self.outlet = Outlet()
@@ -159,8 +160,8 @@ class CellMachine:
                 return self._stored(version, durable=True)
             case StoreFailed(version):
                 return self._stored(version, durable=False)
-            case ResumeAsked(generation, results):
-                return self._resume(generation, results)
+            case ResumeAsked(generation, results, made):
+                return self._resume(generation, results, made)
             case ObserveBegun(observer):
                 return self._observe(observer)
             case ObserveDelivered(observer):
@@ -296,17 +297,18 @@ class CellMachine:
 
     # answers
 
-    def _resume(self, generation: PendingGeneration, results: Results) -> Orders:
+    def _resume(self, generation: PendingGeneration, results: Results, made: bool) -> Orders:
         self._must_not_have_ended()
         if self.kind == "continuing":
             raise NotPausable(self.cell)
         must_be_current(self.cell, self.frontier, generation, self.phase)
         must_fit(self.cell, self.frontier, results)
-        self._answer(results)
+        self._answer(results, made)
         return self._store_for(Phase.BEGINNING)
 
-    def _answer(self, results: Results) -> None:
+    def _answer(self, results: Results, made: bool = False) -> None:
         self.results, self.resolved = results, answered(self.pending, results)
+        self.made = made
 
     def _deliver(self) -> Orders:
         self.phase = Phase.DELIVERING
@@ -385,7 +387,8 @@ class CellMachine:
         orders = self._kill()
         if self.going:
             orders.append(Cancel(self.going))
-        self.ending = Ending(outcome, result, error, doubtful or self.going)
+        making = self.resolved if self.made and self.phase is Phase.DELIVERING else ()
+        self.ending = Ending(outcome, result, error, doubtful or self.going or making)
         self.arriving, self.results, self.going, self.ready = None, (), (), ()
         return [*orders, *self._store_for(Phase.ENDED)]
 

@@ -125,7 +125,7 @@ class Journal:
     def keep(self, cell: StoredCell, values: Values = ()) -> None:
         """How a cell stands, to be committed next, with what it wants remembered."""
         if not self.closed:
-            self._cells[cell.id] = cell
+            self._cells[cell.id] = cell.lean
             self._values[cell.id] = values  # of a completion that was not stored, none is left
 
     async def values(self) -> Values:

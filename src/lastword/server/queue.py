@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from msgspec import UNSET
 
+from lastword.cells.serving import resume_in
 from lastword.errors import NotWaiting
+from lastword.runtime.session import Session
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.problems import Trouble
@@ -30,6 +32,7 @@ async def change(asked: Asked) -> Reply:
     if told.text is UNSET and told.to is UNSET:
         raise Trouble("bad-request", "say what is to change: text, or to")
     if told.text is not UNSET:
+        _must_be_words(session, message)
         await session.edit(message, told.text, by=by)
     if told.to is not UNSET:
         await session.move(message, _place(asked, told.to), by=by)
@@ -40,6 +43,13 @@ def _place(asked: Asked, to: int) -> int:
     """Among those that can be moved: what was sent to steer comes first, and stays there."""
     ahead = sum(one.placed == "steering" for one in asked.session.waiting.messages)
     return max(to - ahead, 0)
+
+
+def _must_be_words(session: Session, message: str) -> None:
+    """Answers to a program say what they say; other words around them would be a lie."""
+    waiting = [one.message for one in session.waiting.messages if one.message.id == message]
+    if waiting and resume_in(waiting[0]):
+        raise Trouble("bad-request", "answers to a program cannot be edited; remove them instead")
 
 
 async def remove(asked: Asked) -> Reply:

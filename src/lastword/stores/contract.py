@@ -11,6 +11,7 @@ writer does not know yet. In SQLite the single writer makes it so, in PostgreSQL
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from lastword.core.cell import CellId, CellRecord, Values
@@ -36,6 +37,14 @@ class StoredCell:
     @property
     def id(self) -> CellId:
         return self.record.cell
+
+    @property
+    def lean(self) -> StoredCell:
+        """The same, without what only a cell needs that goes on."""
+        record = self.record
+        if record.ending is None or record.frontier is None:
+            return self
+        return replace(self, record=replace(record, frontier=replace(record.frontier, dump=b"")))
 
 
 @value

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from lastword.core.cell import Values
 from lastword.core.model import SessionId
+from lastword.errors import StoreError
 from lastword.stores.codec import decode_cell
 from lastword.stores.contract import StoredCell
 
-_OF = "SELECT body FROM cells WHERE session = (SELECT key FROM sessions WHERE id = ?)"
+log = logging.getLogger("lastword")
+_OF = "SELECT id, body FROM cells WHERE session = (SELECT key FROM sessions WHERE id = ?)"
 
 
 def keep(
@@ -33,16 +36,27 @@ def keep(
 def cells(db: sqlite3.Connection, session: SessionId | None) -> tuple[StoredCell, ...]:
     """Those of a session, or those of every one that have not ended."""
     if session is None:
-        found = db.execute("SELECT body FROM cells WHERE going ORDER BY session, number")
+        found = db.execute("SELECT id, body FROM cells WHERE going ORDER BY session, number")
     else:
         found = db.execute(f"{_OF} ORDER BY number", (session,))
-    return tuple(decode_cell(body) for (body,) in found)
+    return tuple(_readable(found))
 
 
 def going(db: sqlite3.Connection, key: int) -> tuple[StoredCell, ...]:
     """Those of a session that have not ended."""
-    found = db.execute("SELECT body FROM cells WHERE session = ? AND going ORDER BY number", (key,))
-    return tuple(decode_cell(body) for (body,) in found)
+    found = db.execute(
+        "SELECT id, body FROM cells WHERE session = ? AND going ORDER BY number", (key,)
+    )
+    return tuple(_readable(found))
+
+
+def _readable(rows: Iterable[tuple[str, str]]) -> Iterator[StoredCell]:
+    """One that a newer lastword wrote must not keep a session, or all of them, from being used."""
+    for id_, body in rows:
+        try:
+            yield decode_cell(body)
+        except StoreError:
+            log.warning("not read cell=%s", id_)
 
 
 def values(db: sqlite3.Connection, session: SessionId) -> Values:
