@@ -168,3 +168,41 @@ async def test_a_stop_ends_what_waits_for_permission(tmp_path: Path) -> None:
         with pytest.raises(CellGone):
             await cells.resume(talk.session, cell, 1, allow=[pending])
         assert not (tmp_path / "a.txt").exists()
+
+
+async def test_what_was_allowed_is_asked_for_again_if_it_would_do_something_else_by_now(
+    tmp_path: Path,
+) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("one")
+    source = "print('before')\nawait write_file('link/a.txt', 'hello')\nprint('after')"
+    async with talking(tmp_path) as talk:
+        await talk.does(call("run_code", source=source, pause=True))
+        [stored] = await cells.paused(talk.runtime)
+        assert stored.record.frontier
+        [pending] = stored.record.frontier.pending
+        link.unlink()
+        link.symlink_to("two")
+        talk.answering(False)
+        ticket = await cells.resume(talk.session, stored.id, 1, allow=[pending.id])
+
+        assert await ticket.outcome() == "completed", ticket.error
+        assert [question.tool for question in talk.asked] == ["write_file"]
+        assert not (tmp_path / "two" / "a.txt").exists()
+
+
+async def test_the_model_is_told_once_what_a_program_printed(tmp_path: Path) -> None:
+    source = "print('before')\nawait write_file('a.txt', 'hello')\nprint('after')"
+    async with talking(tmp_path) as talk:
+        first = await talk.does(call("run_code", source=source, pause=True))
+        assert "before\n" in first
+        [stored] = await cells.paused(talk.runtime)
+        assert stored.record.frontier
+        [pending] = stored.record.frontier.pending
+        ticket = await cells.resume(talk.session, stored.id, 1, allow=[pending.id])
+        assert await ticket.outcome() == "completed", ticket.error
+        results = [e.content for e in await talk.session.log() if isinstance(e, Result)]
+        assert [text.count("before") for text in results if "before" in text] == [1]
+        assert any("after" in text for text in results)

@@ -134,7 +134,8 @@ class Questions:
         self._closed: dict[str, tuple[type[AnswerRefused], str]] = {}  # and why
         self._turns: WeakValueDictionary[RunId, asyncio.Lock] = WeakValueDictionary()
         self._watchers: dict[object, Watcher] = {}
-        self._granted: set[str] = set()  # calls that a person allowed before they were written down
+        self._left: dict[str, _About] = {}  # calls of programs that wait: what each was about
+        self._granted: dict[str, _About | None] = {}  # those that a person allowed meanwhile
 
     def rules(self, session: str) -> Rules:
         """What holds in a session: for all, and what was allowed there for good."""
@@ -205,12 +206,18 @@ class Questions:
     def asks(self, session: str, call: PendingCall) -> bool:
         """Whether a call that a program waits on would have to be asked for now."""
         about = self._about(call)
-        return self.rules(session).decide(about.tool, about.subject)[0] == "ask"
+        asks = self.rules(session).decide(about.tool, about.subject)[0] == "ask"
+        if asks:
+            self._left[call.id] = about
+            if len(self._left) > _REMEMBERED:
+                del self._left[next(iter(self._left))]
+        return asks
 
-    def grant(self, call: str) -> None:
-        """A call of the ledger's, which is about to be made, was allowed by a person; unless a
-        rule forbids it, it is not asked for."""
-        self._granted.add(call)
+    def grant(self, call: str, left: str) -> None:
+        """A call of the ledger's, which is about to be made, is one that a program was left with,
+        and a person has allowed it. Unless a rule forbids it, or it would do something else by
+        now, as far as this process knows, it is not asked for."""
+        self._granted[call] = self._left.pop(left, None)
 
     def as_before_tool(self) -> Callable[[Call[Any]], Coroutine[Any, Any, None]]:
         """For `Runtime(before_tool=...)`: every call is allowed, asked for, or a PermissionError.
@@ -223,9 +230,9 @@ class Questions:
             run = asker_of(call)
             self._families[run.session] = run.family
             turn = self._turns.setdefault(run.id, asyncio.Lock())
-            granted = call.id in self._granted
-            self._granted.discard(call.id)
-            if self._decided(run, call.name, self._about(call)) or granted:
+            now = self._about(call)
+            granted = call.id in self._granted and self._granted.pop(call.id) in (None, now)
+            if self._decided(run, call.name, now) or granted:
                 return
             async with turn:
                 # looked at anew: by what was answered before, or is there now, it may be another

@@ -6,6 +6,7 @@ however it ends, and there is nothing to close here.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
@@ -15,6 +16,7 @@ from lastword.cells.limits import Limits
 from lastword.cells.steps import Err, Ok, Step
 from lastword.cells.stubs import Tool
 from lastword.processes import Processes
+from lastword.runtime.shelf import Shelf
 
 
 class Steps(Protocol):
@@ -43,13 +45,20 @@ class Steps(Protocol):
     ) -> Step: ...
 
 
+WORKERS, _OF_ONE_SESSION = 4, 2  # no session can keep all of them from the others
 _homes: WeakKeyDictionary[Processes, Steps] = WeakKeyDictionary()
+_turns: WeakKeyDictionary[Shelf, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+def turn_of(shelf: Shelf) -> asyncio.Semaphore:
+    """For one step of a program of a session's; it has only so many at a time."""
+    return _turns.setdefault(shelf, asyncio.Semaphore(_OF_ONE_SESSION))
 
 
 def steps_of(processes: Processes) -> Steps:
     """Who takes the steps of programs there."""
     if processes not in _homes:
-        _homes[processes] = Interpreter(processes)
+        _homes[processes] = Interpreter(processes, workers=WORKERS)
     return _homes[processes]
 
 

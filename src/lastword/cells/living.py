@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from lastword.cells.calls import Calls
 from lastword.cells.functions import Function
-from lastword.cells.home import steps_of
+from lastword.cells.home import steps_of, turn_of
 from lastword.cells.limits import Limits
 from lastword.cells.steps import AtFrontier, Step
 from lastword.cells.translation import (
@@ -354,10 +354,11 @@ class Living:
         self._tell(event)
 
     async def _stepped(self, order: Start | Deliver) -> Step:
-        for _ in range(_TRIES - 1):
-            with suppress(WorkerDied):
-                return await self._stepped_once(order)
-        return await self._stepped_once(order)
+        async with turn_of(self._shelf):
+            for _ in range(_TRIES - 1):
+                with suppress(WorkerDied):
+                    return await self._stepped_once(order)
+            return await self._stepped_once(order)
 
     async def _stepped_once(self, order: Start | Deliver) -> Step:
         frontier = self.machine.frontier

@@ -26,6 +26,9 @@ def options(what: str, parser: argparse.ArgumentParser) -> None:
     if what == "cells":
         return
     parser.add_argument("cell", metavar="CELL", help="the cell's id, as `lastword cells` lists it")
+    parser.add_argument(
+        "--session", metavar="SESSION", help="its session, for one that does not wait any more"
+    )
     if what == "resume":
         parser.add_argument(
             "--generation", type=int, required=True, metavar="N", help="which frontier you saw"
@@ -59,9 +62,15 @@ def _cells(asked: argparse.Namespace) -> int:
 
 def _path(asked: argparse.Namespace) -> str:
     """Where the server has it: by its session, which its id does not tell."""
+    if asked.session:
+        session, cell = quote(asked.session, safe=""), quote(asked.cell, safe="")
+        return f"/v1/sessions/{session}/cells/{cell}"
     found = [one for one in ask(asked, "GET", "/v1/cells")["cells"] if one["id"] == asked.cell]
     if not found:
-        raise ValueError(f"no cell {asked.cell} waits there; `lastword cells` lists those that do")
+        raise ValueError(
+            f"no cell {asked.cell} waits there (`lastword cells` lists those that do); of one that "
+            "goes on or has ended, say the --session"
+        )
     session, cell = quote(found[0]["session"], safe=""), quote(asked.cell, safe="")
     return f"/v1/sessions/{session}/cells/{cell}"
 
@@ -71,6 +80,8 @@ def _cell(asked: argparse.Namespace) -> int:
     print(f"{asked.cell} is {seen['standing']}, frontier {seen['generation']}")
     for call in seen["pending"]:
         print(f"  {call['call']}  {call['name']} {call['arguments']}")
+    if ending := seen["ending"]:
+        print(f"  {ending['outcome']} {ending['result'] or ending['error']}")
     if seen["fresh"]:
         print(_plain(seen["fresh"]), end="" if seen["fresh"].endswith("\n") else "\n")
     return 0

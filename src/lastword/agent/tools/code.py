@@ -41,6 +41,7 @@ from lastword.cells.translation import result_of
 from lastword.core.cell import CallResult, CellOutcome, Ending, Frontier, PendingCall
 from lastword.core.model import Status
 from lastword.core.transcript import Nature, Shown
+from lastword.errors import CellError
 from lastword.runtime.ledger import Call
 from lastword.runtime.run import Engine, Run
 
@@ -126,17 +127,20 @@ class Code(WrapperToolset[Run]):
                 async def make(calls: Iterable[PendingCall]) -> list[CallResult]:
                     return await self._made(run, calls, functions, granted=True)
 
+                told_before = _printed(run, asked.cell)
                 cell = await delivered(run, asked, make)
-                return await self._pursued(run, cell, functions)
+                return await self._pursued(run, cell, functions, told_before)
 
-    async def _pursued(self, run: Run, cell: PausableCell, functions: Iterable[Function]) -> str:
+    async def _pursued(
+        self, run: Run, cell: PausableCell, functions: Iterable[Function], told_before: int = 0
+    ) -> str:
         """Make what may be made without asking, until all that is left has to be asked for."""
         while isinstance(now := await cell.wait(), Frontier):
             free = [call for call in now.pending if not self._asks(run, call)]
             if not free:
                 break
             await cell.make(now.generation, free, partial(self._made, run, free, functions))
-        return told(now, cell.printed, cell.id)
+        return told(now, cell.printed[told_before:], cell.id)
 
     def _asks(self, run: Run, call: PendingCall) -> bool:
         try:
@@ -159,7 +163,7 @@ class Code(WrapperToolset[Run]):
                 return Err(f"there is no tool {call.name} any more")
             made = intend(run, by_name[call.name], call)
             if granted and isinstance(made, Call):
-                self.questions.grant(made.id)
+                self.questions.grant(made.id, call.id)
             return made
 
         made = [(call.id, intended(call)) for call in calls]
@@ -199,6 +203,14 @@ class Code(WrapperToolset[Run]):
 
         about = known.description or ""
         return Function(Tool(name, known.parameters_json_schema, about, _gives(known)), intended)
+
+
+def _printed(run: Run, cell: str) -> int:
+    """How much of what a program printed the model was told when it was left."""
+    try:
+        return len(PausableCell.taken_up(run, cell).printed)
+    except (CellError, KeyError):
+        return 0  # whoever resumes it is told
 
 
 def told(now: Frontier | Ending, printed: str, cell: str) -> str:
