@@ -262,8 +262,8 @@ CONTINUING = (
     ),
     frontier(
         "calls that may have executed are not named",
-        "doubtful or self.going)",
-        "doubtful)",
+        "doubtful or self.going or making)",
+        "doubtful or making)",
         "calls go wrong",
     ),
     frontier(
