@@ -43,3 +43,13 @@ async def test_a_stop_takes_the_question_back_and_a_late_yes_does_nothing(tmp_pa
         client.answer(asked, "allow_once")
         await client.say(session, "count to 1")
         assert not (tmp_path / "a.txt").exists()
+
+
+async def test_nobody_is_asked_for_what_a_rule_allows(tmp_path: Path) -> None:
+    async with inside(tmp_path, rules=("allow write_file",)) as client:
+        session = await client.new()
+        answer = await client.say(session, PROGRAM)
+        assert answer["result"]["stopReason"] == "end_turn"
+        await client.say(session, "count to 1")
+        assert client.asked() == []
+        assert (tmp_path / "b.txt").read_text() == "B"

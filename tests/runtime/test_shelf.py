@@ -12,14 +12,17 @@ from lastword.core.cell import (
     CellId,
     CellOutcome,
     CellRecord,
+    Ending,
     Frontier,
     PendingCall,
     PendingGeneration,
 )
 from lastword.core.frontier import CellMachine
 from lastword.core.model import CallId, SessionId
+from lastword.errors import StoreError
 from lastword.runtime.shelf import Asleep
-from lastword.stores.contract import StoredCell
+from lastword.stores.contract import StoredCell, Write
+from lastword.stores.memory import MemoryStore
 from tests.promise.workshop import until
 
 _WAITS = (PendingCall(CallId("c1:1"), "write_file"),)
@@ -137,3 +140,28 @@ async def test_a_cell_that_cannot_be_read_keeps_nobody_from_anything(tmp_path: P
     async with Runtime(leave_one, store=f"sqlite:{path}") as runtime:
         assert await runtime.cells() == ()
         assert await (await runtime.session("s").send("again")).outcome() == "completed"
+
+
+async def test_what_a_completion_wanted_remembered_is_stored_with_it_or_never() -> None:
+    class Failing(MemoryStore):
+        failures = 0
+
+        async def commit(self, write: Write) -> None:
+            if write.values and self.failures:
+                self.failures -= 1
+                raise StoreError("the disk is full")
+            await super().commit(write)
+
+    store = Failing()
+
+    async def engine(run: Run) -> None:
+        done = replace(_PAUSED, paused=False, ending=Ending(CellOutcome.COMPLETED))
+        run.shelf.keep(StoredCell(SessionId("s"), done, "", run=run.id), (("paid", "42"),))
+        with pytest.raises(StoreError):
+            await run.shelf.committed()
+
+    async with Runtime(engine, store=store) as runtime:
+        store.failures = 1
+        await (await runtime.session("s").send("go")).outcome()
+        assert await runtime.session("s").cells() == ()
+        assert await store.values(SessionId("s")) == ()
