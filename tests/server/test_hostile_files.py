@@ -32,7 +32,7 @@ def test_a_secret_is_made_once_and_for_its_person_alone(place: Path) -> None:
     for one in together:
         one.join()
 
-    assert set(made) == {secret.known()}
+    assert set(made) == {secret.ours()}
     assert len(made) == 8
     assert place.stat().st_mode & 0o777 == 0o600
     assert place.parent.stat().st_mode & 0o777 == 0o700

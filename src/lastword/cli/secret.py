@@ -25,12 +25,6 @@ def ours() -> bytes:
     return _read(path)
 
 
-def known() -> bytes | None:
-    """The secret, if there is one."""
-    path = _place()
-    return _read(path) if path.exists() else None
-
-
 def _place() -> Path:
     return of_the_person("XDG_STATE_HOME", ".local/state", os.environ) / "server.key"
 

@@ -37,7 +37,6 @@ class Desk:
     limits: Limits
     agent: str
     closing: bool = False
-    started: float = 0.0
     shares: Shares = field(init=False)
     streams: Streams = field(init=False)
     known: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # by principal

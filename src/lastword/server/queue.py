@@ -28,14 +28,15 @@ async def listed(asked: Asked) -> Reply:
 async def change(asked: Asked) -> Reply:
     """Give a message that waits another text, or another place."""
     told, message = await asked.body(wire.QueueChange), asked.part("message")
-    session, by = await asked.named(), await _by(asked)
+    session = await asked.named()
+    await _must_be_theirs(asked)
     if told.text is UNSET and told.to is UNSET:
         raise Trouble("bad-request", "say what is to change: text, or to")
     if told.text is not UNSET:
         _must_be_words(session, message)
-        await session.edit(message, told.text, by=by)
+        await session.edit(message, told.text)
     if told.to is not UNSET:
-        await session.move(message, _place(asked, told.to), by=by)
+        await session.move(message, _place(asked, told.to))
     return await listed(asked)
 
 
@@ -55,7 +56,8 @@ def _must_be_words(session: Session, message: str) -> None:
 async def remove(asked: Asked) -> Reply:
     """Take a message that waits out of the queue."""
     session = await asked.named()
-    await session.remove(asked.part("message"), by=await _by(asked))
+    await _must_be_theirs(asked)
+    await session.remove(asked.part("message"))
     return await listed(asked)
 
 
@@ -66,11 +68,11 @@ async def resume(asked: Asked) -> Reply:
     return await listed(asked)
 
 
-async def _by(asked: Asked) -> str | None:
+async def _must_be_theirs(asked: Asked) -> None:
     """Who has no right to stop may change what is theirs."""
     message, rights = asked.part("message"), asked.who.rights
     if "stop" in rights:
-        return None
+        return
     session = asked.session
     await session.loaded()
     waiting = session.waiting.messages
@@ -79,7 +81,6 @@ async def _by(asked: Asked) -> str | None:
         raise NotWaiting(message)
     if theirs[0].message.by != asked.who.name:
         raise Trouble("not-allowed", f"{asked.who.name} did not send message {message}")
-    return None
 
 
 async def answer(asked: Asked) -> Reply:
