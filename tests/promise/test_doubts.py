@@ -201,6 +201,36 @@ async def test_the_newest_thousand_doubts_are_remembered() -> None:
     assert len(set(keys[0])) == 2  # it was the oldest of one too many
 
 
+class Forgetful(Disk):
+    """A disk that fails so many readings."""
+
+    failing = 0
+
+    async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
+        if self.failing:
+            self.failing -= 1
+            raise StoreError("the log could not be read")
+        return await super().entries(session, after)
+
+
+@pytest.mark.scenario("R6")
+@pytest.mark.parametrize("failing", [1, 2])
+async def test_a_log_that_could_not_be_read_at_first_still_teaches_the_key(failing: int) -> None:
+    bank, disk = Bank(slow=1), Forgetful()
+    disk._rows = (await died_paying(bank))._rows
+
+    async with runtime(bank, store=disk) as r:
+        session = r.session("s")
+        await session.loaded()
+        disk.failing = failing
+        for _ in range(failing):
+            assert await (await session.send("pay again")).outcome() == Outcome.FAILED
+        assert await (await session.send("once more")).outcome() == Outcome.COMPLETED
+
+    assert len(bank.keys) == 2
+    assert len(set(bank.keys)) == 1
+
+
 # what a run is given, and what it gives
 
 

@@ -35,9 +35,10 @@ class History:
     async def for_a_run(self, wanted: Callable[[], bool]) -> tuple[Shown, ...]:
         """The same; a store in trouble only delays it, for as long as the run is wanted."""
         await self._journal.committed_at_last(wanted)
-        if not self._taught:  # by what an earlier process did; its own calls it knows
-            self._taught = True
-            self.doubts.take(*await ask(self._store.entries(self._session)))
+        async with self._turn:
+            if not self._taught:  # by what an earlier process did; its own calls it knows
+                self.doubts.take(*await ask(self._store.entries(self._session)))
+                self._taught = True  # and not before: a read that failed has taught nothing
         return await self._durable()
 
     async def _durable(self) -> tuple[Shown, ...]:
