@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from lastword.core.events import Accepted
-from lastword.core.model import Message, MessageId, RunId, Settings, Turn
+from lastword.core.model import Message, MessageId, Outcome, RunId, Settings, Turn
 from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
 
 OLD, NEW = "old", "new"  # what a message reads before and after an edit
@@ -196,6 +196,8 @@ def _end(ghost: Ghost, order: End, heard: Heard) -> Ghost:
         must(ending == ghost.running, "a run's outcome is that of all it took up")
         ghost = ghost._replace(live=None)
     must(order.started or not ending & ghost.running, "what had started is not said not to have")
+    cut = order.outcome not in {Outcome.COMPLETED, Outcome.FAILED, Outcome.WITHDRAWN}
+    must(order.held == (cut and order.turn.run == heard.holder), "what held the session is said to")
     ghost = ghost.less(ending)
     return ghost.orphaned(order.turn.run) if order.turn.run == heard.holder else ghost
 

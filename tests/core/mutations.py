@@ -224,6 +224,7 @@ MUTATIONS = (
     ),
     Mutation("the dying are not remembered", "            self.dying |= {self.active.run}\n", ""),
     Mutation("the dying die for ever", "            self.dying -= {run}\n", ""),
+    Mutation("what held the session is forgotten", "held, held))", "held))"),
     Mutation(
         "a run is cancelled that never started",
         "in ended and self.started:",

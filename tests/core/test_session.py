@@ -82,7 +82,7 @@ def test_a_takeover_ends_the_run_and_its_queue_before_it_is_accepted() -> None:
 
     assert orders == [
         Cancel(RunId("old"), Reason.SUPERSEDED),
-        End(turn("old"), Outcome.SUPERSEDED, started=True),
+        End(turn("old"), Outcome.SUPERSEDED, started=True, held=True),
         End(turn("queued"), Outcome.SUPERSEDED, started=False),
         Accept(message("new"), RunId("new"), "starting"),
         Start(turn("new"), Generation(3)),
@@ -179,7 +179,7 @@ def test_a_stop_names_every_message_it_covers_the_unstored_ones_too() -> None:
 
     assert orders == [
         Cancel(RunId("active"), Reason.STOPPED),
-        End(turn("active"), Outcome.STOPPED, started=True),
+        End(turn("active"), Outcome.STOPPED, started=True, held=True),
         End(turn("steer"), Outcome.STOPPED, started=False),
         End(turn("queued"), Outcome.STOPPED, started=False),
         End(turn("unstored"), Outcome.STOPPED, started=False),
@@ -196,7 +196,7 @@ def test_a_stop_of_the_active_run_lets_the_queue_go_on() -> None:
 
     assert orders == [
         Cancel(RunId("active"), Reason.STOPPED),
-        End(turn("active"), Outcome.STOPPED, started=True),
+        End(turn("active"), Outcome.STOPPED, started=True, held=True),
         Start(turn("next"), Generation(3)),
     ]
 

@@ -13,6 +13,7 @@ from lastword.errors import StoreError, TicketClosed
 from lastword.stores.memory import MemoryStore
 from lastword.testing.seeded import Trap, explore, sweep
 from tests.promise.stories import (
+    Latch,
     OneAtATime,
     a_while,
     answer,
@@ -87,6 +88,36 @@ def test_a_stop_that_the_loop_has_not_heard_of_yet_keeps_the_model_from_being_ca
             assert await ticket.outcome() == Outcome.STOPPED or before
 
     explore(story, schedules)
+
+
+@pytest.mark.scenario("R8")
+@pytest.mark.parametrize("steps", range(8))
+async def test_what_held_the_session_when_it_was_stopped_is_part_of_the_history(steps: int) -> None:
+    async with Runtime(answer) as r:
+        session = r.session("s")
+        sending = asyncio.create_task(session.send("go"))
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        receipt = await session.stop()
+        ticket = await sending
+
+        if not receipt:  # it came before the message
+            await ticket.outcome()
+        shown = [(item.role, item.text) for item in await session.history()]
+        assert shown[0] == ("user", "go")
+        assert not receipt or ("The person stopped this answer here" in shown[-1][1])
+
+
+@pytest.mark.scenario("R8")
+async def test_what_only_waited_when_it_was_stopped_is_not_shown() -> None:
+    latch = Latch()
+    async with Runtime(lambda _: latch.wait(), on_message="queue") as r:
+        session = r.session("s")
+        await session.send("first")
+        await session.send("second")
+        await session.stop()
+
+        assert [item.text for item in await session.history() if item.role == "user"] == ["first"]
 
 
 @pytest.mark.scenario("A3")

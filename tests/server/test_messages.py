@@ -4,7 +4,10 @@ import asyncio
 
 import pytest
 
-from lastword import Run, Shown
+from lastword import Outcome, Run, Shown
+from lastword.core.entries import Finished
+from lastword.core.model import SessionId
+from tests.promise.disk import Disk
 from tests.promise.workshop import STUBBORN, is_up, until
 from tests.server.asking import entries, outcomes
 from tests.server.client import read_answer, serving_engine, upto
@@ -67,13 +70,19 @@ async def test_a_stop_of_another_run_is_refused_and_touches_nothing() -> None:
         assert talker.runs[1].current
 
 
-async def test_a_stop_can_be_answered_at_the_fence() -> None:
-    talker = Talker()
-    async with serving_engine(talker) as client:
+@pytest.mark.scenario("R27", part="server")
+async def test_a_stop_can_be_answered_at_the_fence_and_is_stored_by_then() -> None:
+    talker, disk = Talker(), Disk()
+    async with serving_engine(talker, store=disk) as client:
         await client.send("s", "one")
         await until(lambda: talker.runs)
         receipt = await client.stop("s", "?wait=fence")
+        [finished] = [
+            e for e in await disk.found().entries(SessionId("s")) if isinstance(e, Finished)
+        ]
         assert receipt["runs"] == ["s#1"]
+        assert receipt["durable"]
+        assert finished.outcome == Outcome.STOPPED
         assert not talker.runs[0].current
 
 

@@ -139,6 +139,7 @@ class Finished:
     started: bool
     rollback: bool = False
     error: str = ""
+    held: bool = False  # it did not begin, but it held the session when it was ended
     at: float = field(default=0.0, compare=False)
 
 

@@ -49,6 +49,7 @@ class End:
     outcome: Outcome
     started: bool
     rollback: bool = False  # leave the turn out of what the model is shown
+    held: bool = False  # it was ended while it held the session
 
 
 @value

@@ -321,8 +321,8 @@ class SessionMachine:
             self.dying |= {self.active.run}
             orders.append(Cancel(self.active.run, reason))
         for turn in ended:
-            active = turn is self.active
-            orders.append(End(turn, reason.outcome, active and self.started, rollback and active))
+            held = turn is self.active
+            orders.append(End(turn, reason.outcome, held and self.started, rollback and held, held))
         self.steering = tuple(turn for turn in self.steering if turn not in ended)
         self.waiting = tuple(w for w in self.waiting if w.turn not in ended)
         if self.active is None or self.active in ended:

@@ -2,8 +2,9 @@
 
 `build` is the one place that decides it, `Transcript` the same as the log grows, `shown` what
 becomes of a single turn. The turns come in the order in which they began; a message that was
-stopped before its turn came is not shown, and one that was overtaken is context for what overtook
-it. Wherever the log was cut, at either end, what is shown of it is valid for strict providers.
+stopped before its turn came is not shown, one whose turn had come is shown as an interrupted turn,
+and one that was overtaken is context for what overtook it. Wherever the log was cut, at either
+end, what is shown of it is valid for strict providers.
 """
 
 from __future__ import annotations
@@ -112,6 +113,9 @@ class Transcript:
             case Finished(run, Outcome.SUPERSEDED, messages, rollback=False):
                 self._ended.add(run)
                 self._keep(self._take_messages(self._place(run), messages))
+            case Finished(run, _, messages, rollback=False, held=True):
+                self._take_messages(self._turn(run), messages)
+                self._finish(run, entry)
             case Finished() | Receipt() | Used():  # a message of it went; the rest may begin
                 pass
 

@@ -19,7 +19,7 @@ from lastword.runtime.driver import Driver
 from lastword.runtime.going import Going
 from lastword.runtime.run import running
 from lastword.runtime.step import Step
-from lastword.runtime.stop import Answer
+from lastword.runtime.stop import Answer, Settlement
 from lastword.runtime.tasks import ended
 
 T = TypeVar("T")
@@ -96,7 +96,8 @@ class Conversation:
             self.driver.carry_out()
             if reason is Reason.SHUTDOWN:
                 step.early = False
-            return Answer(self.answer(step, running.get()), partial(at_fence, self.driver, step))
+            answer = self.answer(step, running.get())
+            return Answer(answer, partial(self._at_fence, step, self._settlement(step), answer))
 
         return carry_out
 
@@ -106,13 +107,26 @@ class Conversation:
             return _given(at_fence(self.driver, step, beyond=why))
         if step.early and not self.closed:
             return self._answer_early(step, caller)
-        pending = self.driver.settlements
-        settlement = step.settlement or (pending[-1] if pending else None)
+        settlement = self._settlement(step)
         if settlement is None:
             return _given(at_fence(self.driver, step))
         if settlement.answer.done() or settlement.includes(caller):
             return _given(settlement.receipt())  # nobody waits for their own end
         return settlement.answer
+
+    def _settlement(self, step: Step) -> Settlement | None:
+        """What sees off what this step stopped, or an earlier one that is not over."""
+        pending = self.driver.settlements
+        return step.settlement or (pending[-1] if pending else None)
+
+    async def _at_fence(
+        self, step: Step, settlement: Settlement | None, answer: asyncio.Future[Receipt]
+    ) -> Receipt:
+        """What is known in the instant of the fence, once that is stored, or could not be."""
+        if step.early or settlement is None:
+            return await asyncio.shield(answer)
+        receipt = at_fence(self.driver, step)
+        return replace(receipt, durable=await asyncio.shield(settlement.fence))
 
     @property
     def beyond(self) -> str:

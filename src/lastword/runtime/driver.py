@@ -115,11 +115,11 @@ class Driver:
             told: Told = []
             for order in step.orders:
                 self._carry_out(order, step, told)
-            if step.settlement:
-                step.settlement.begin()
             if step.is_a_stop:
                 self.journal.stopped()
-            if told or self.journal.behind:
+            if step.settlement:
+                step.settlement.begin(told)
+            elif told or (self.journal.behind and not any(s.stores for s in self.settlements)):
                 self.telling.when_durable(told)
             self.news.look()
 
@@ -267,13 +267,14 @@ class Driver:
             step = Step(ClockReached(0), [], self.machine.generation, self.loop.time())
             settlement = self._settlement(Reason.PARENT, step, silent=True)
             settlement.goings.append(going)
-            settlement.begin()
+            settlement.begin([])
 
     def _end(self, order: End, step: Step, told: Told) -> None:
         turn, outcome = order.turn, order.outcome
         error = self._close(self.going[turn.run]) if order.started else ""
         ids = tuple(message.id for message in turn.messages)
-        finished = Finished(turn.run, outcome, ids, order.started, order.rollback, error)
+        held = order.held and not order.started
+        finished = Finished(turn.run, outcome, ids, order.started, order.rollback, error, held)
         self.journal.add(*step.notes(order), finished)
         self.publish("ended", turn.run, outcome.value, finished)
         self.shared.tally.runs[outcome] += order.started
@@ -346,18 +347,6 @@ class Driver:
         )
         self.settlements.append(settlement)
         return settlement
-
-    def answered(self, receipt: Receipt) -> None:
-        """A settlement has its receipt."""
-        self.journal.add(replace(receipt, later=None))
-        self.telling.when_durable([])
-        self.publish("stopped", text=str(receipt), data=replace(receipt, later=None))
-        self.shared.tally.stopped(receipt)
-        log.info(
-            "stopped session=%s generation=%d runs=%d dropped=%d ms=%d",
-            *(self.id, receipt.generation, len(receipt.runs), receipt.dropped),
-            receipt.took * 1000,
-        )
 
     def settled(self, settlement: Settlement, receipt: Receipt) -> None:
         """A settlement is over."""

@@ -79,23 +79,24 @@ class Fence:
 
         An event goes into the feed and to the sink, or to neither; without, the arguments go.
         """
-        delivery = None
+        delivery, effect = None, Effect("delivery", name_of(self._sink))
+        self._hold.line_up(effect)
         try:
             await self._turn.acquire()
             try:
                 await self._rest()
                 if self._hold.current:
-                    delivery = self._start(self._deliver(args, kwargs or {}, event))
+                    delivery = self._start(self._deliver(effect, args, kwargs or {}, event))
             finally:
                 if delivery is None:
                     self._turn.release()
         except asyncio.CancelledError:
-            self._hold.drop(_told(event, self._sink))
+            self._hold.drop(_told(event, self._sink), effect)
             raise
         if delivery is not None:
             await asyncio.shield(delivery)
             return
-        self._hold.drop(_told(event, self._sink))
+        self._hold.drop(_told(event, self._sink), effect)
         await asyncio.sleep(0)  # a loop of refused sends must not stall the event loop
 
     def last_word(self, event: FeedEvent, *, unless: Callable[[], bool]) -> None:
@@ -130,15 +131,14 @@ class Fence:
 
     async def _deliver(
         self,
+        effect: Effect,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         event: tuple[Kind, str, object] | None,
     ) -> None:
-        effect = Effect("delivery", name_of(self._sink))
-
         def leave() -> object:
             if not self._hold.begin(effect, event):
-                self._hold.drop(_told(event, self._sink))
+                self._hold.drop(_told(event, self._sink), effect)
                 return None
             return self._sink(effect.event) if event else self._sink(*args, **kwargs)
 

@@ -40,13 +40,14 @@ class Hold:
     """Shared by everything one run hands out."""
 
     __slots__ = (
+        "_dropped",
         "_feed",
+        "_in_line",
         "_loop",
         "_machine",
         "_parent",
         "_under_way",
         "_waiter",
-        "dropped",
         "generation",
         "lock",
         "refused",
@@ -66,7 +67,6 @@ class Hold:
     ) -> None:
         self.run = run
         self.generation = generation
-        self.dropped = 0
         self.refused: list[tuple[str, float]] = []  # the first of them, and when, by the loop
         self.shown: list[str] = []  # text let through and not yet in the journal
         self.typing = False
@@ -75,6 +75,8 @@ class Hold:
         self._feed = feed
         self._parent = parent
         self._loop = asyncio.get_running_loop()
+        self._dropped = 0
+        self._in_line: dict[Effect, None] = {}  # deliveries that wait for their turn
         self._under_way: dict[Effect, None] = {}
         self._waiter: asyncio.Future[None] | None = None  # there while somebody waits
 
@@ -84,6 +86,18 @@ class Hold:
         return self._machine.generation == self.generation and (
             self._parent is None or self._parent.current
         )
+
+    @property
+    def dropped(self) -> int:
+        """How many effects the loss of the hold kept from beginning, those in line among them:
+        they never will, whenever whoever waits there comes to know."""
+        with self.lock:
+            return self._dropped + (0 if self.current else len(self._in_line))
+
+    def line_up(self, effect: Effect) -> None:
+        """A delivery waits for its turn."""
+        with self.lock:
+            self._in_line[effect] = None
 
     def publish(self, kind: Kind, text: str, data: object = None) -> bool:
         """Let a run's event into the feed, or drop and count it."""
@@ -98,6 +112,7 @@ class Hold:
             if event is not None:
                 effect.event = self._let_through(*event)
             effect.begun = True
+            self._in_line.pop(effect, None)
             self._under_way[effect] = None
             return True
 
@@ -135,15 +150,17 @@ class Hold:
             with suppress(RuntimeError):  # a thread may end after the loop has closed
                 self._loop.call_soon_threadsafe(_wake, waiter)
 
-    def drop(self, what: str) -> None:
+    def drop(self, what: str, effect: Effect | None = None) -> None:
         """Count an effect that the loss of the hold kept from beginning."""
         with self.lock:
+            if effect is not None:
+                self._in_line.pop(effect, None)
             if not self.current:
                 self._refuse(what)
 
     def _refuse(self, what: str) -> None:
-        self.dropped += 1
-        if self.dropped <= _NAMED:
+        self._dropped += 1
+        if self._dropped <= _NAMED:
             self.refused.append((what, self._loop.time()))
 
     def must_hold(self, what: str) -> None:

@@ -2,12 +2,15 @@
 
 The generation has moved by the time a settlement exists, so nothing here is needed for silence.
 It asks what was going to end, again every second; waits for the deliveries under way; answers at
-the latest at its deadline, naming what has not ended; and goes on until it has.
+the latest at its deadline, naming what has not ended; and goes on until it has. An answer that says
+durable is in the log: in the fence's own commit where everything had ended by then, else in one of
+its own, which the answer waits for.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Collection, Coroutine, Generator, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -26,13 +29,17 @@ from lastword.core.receipt import (
 from lastword.errors import StoreError
 from lastword.runtime.going import Going
 from lastword.runtime.journal import Journal
+from lastword.runtime.news import Publish
 from lastword.runtime.owned import Kept
 from lastword.runtime.shared import Shared
 from lastword.runtime.tasks import Tasks, ended
+from lastword.runtime.telling import Telling, Told
 
+log = logging.getLogger("lastword")
 _AGAIN = 1.0  # a polite `finally` has so many seconds before the cancel is delivered again
 _LEAST = 0.25  # what the store is given, also if the loop was stalled until after the deadline
 _THREADS = 0.25  # a tool's thread cannot be asked to end; it is waited for so long, then named
+_PASSES, _BREATH = 16, 0.002  # turns of the loop, and seconds, that the fence's commit may wait
 
 
 class Settling(Protocol):
@@ -40,12 +47,14 @@ class Settling(Protocol):
 
     id: SessionId
     journal: Journal
+    telling: Telling
     settling: Tasks
     shared: Shared
     kept: list[Kept]
     lost: bool
 
-    def answered(self, receipt: Receipt) -> None: ...
+    @property
+    def publish(self) -> Publish: ...
     def settled(self, settlement: Settlement, receipt: Receipt) -> None: ...
 
 
@@ -56,11 +65,15 @@ class Answer(Coroutine[Any, Any, Receipt]):
     that nobody waits for is as good as any other.
     """
 
-    __slots__ = ("_future", "_steps", "at_fence")
+    __slots__ = ("_future", "_steps", "fenced")
 
-    def __init__(self, future: asyncio.Future[Receipt], at_fence: Callable[[], Receipt]) -> None:
+    def __init__(
+        self,
+        future: asyncio.Future[Receipt],
+        fenced: Callable[[], Coroutine[Any, Any, Receipt]],
+    ) -> None:
         self._future = future
-        self.at_fence = at_fence  # what can be said without waiting for anything
+        self.fenced = fenced  # what can be said as soon as the fence itself is durable
         self._steps = asyncio.shield(future).__await__()  # whoever gives up cancels only this
 
     def __await__(self) -> Generator[Any, Any, Receipt]:
@@ -95,6 +108,7 @@ class Settlement:
         self.goings: list[Going] = []
         self.runs: list[RunId] = []
         self.messages: list[MessageReport] = []
+        self.fence: asyncio.Future[bool] = loop.create_future()  # stored, or could not be
         self.answer: asyncio.Future[Receipt] = loop.create_future()
         self.done: asyncio.Future[Receipt] = loop.create_future()
         self._session = session
@@ -107,11 +121,14 @@ class Settlement:
         self._silent = silent  # what a run that ended by itself left behind; nobody asked
         self._children: list[ChildReport] = []
         self.cells: tuple[CellReport, ...] = ()
+        self.stores = True  # it is about to store the fence, and whatever comes until it does
+        self._told: Told = []  # senders who learn an outcome from the fence's commit
         self._durable = False
         self._now = loop.time
 
-    def begin(self) -> None:
+    def begin(self, told: Told) -> None:
         """Cancel at once, children too; see it through in a task of the session's."""
+        self._told = told
         for going in self.goings:
             going.cancel()
             for child in going.children:
@@ -129,10 +146,16 @@ class Settlement:
             unwound.start(_wait_for(self._previous.answer), name="unwound")
             gone.start(_wait_for(self._previous.done), name="gone")
         try:
-            await self._commit()
-            await self._wait(unwound, self.deadline)
-            await self._wait(gone, min(self._now() + _THREADS, self.deadline))
-            self._tell()
+            await self._a_breath(gone)
+            receipt = None if gone.living else self._account()
+            self._durable = await self._commit()
+            self.fence.set_result(self._durable)
+            if receipt is None:
+                await self._wait(unwound, self.deadline)
+                await self._wait(gone, min(self._now() + _THREADS, self.deadline))
+                receipt = self._account()
+                self._durable = self._durable and await self._commit()
+            self._tell(self.receipt() if self._session.lost else receipt)
             if gone.living:
                 for going in self.goings:
                     going.deliveries.cancel()
@@ -142,6 +165,14 @@ class Settlement:
             gone.cancel()
             self._finish()
 
+    async def _a_breath(self, ends: Tasks) -> None:
+        """What ends as soon as it is asked to is in the fence's own commit, account and all."""
+        until = self._now() + _BREATH
+        for _ in range(_PASSES):
+            if not ends.living or self._now() > until:
+                return
+            await asyncio.sleep(0)
+
     async def _wait(self, ends: Tasks, until: float) -> None:
         while ends.living and (left := until - self._now()) > 0:
             if not await ended(ends.living, min(_AGAIN, left)):
@@ -150,28 +181,57 @@ class Settlement:
 
     def _finish(self) -> None:
         receipt = replace(self.receipt(), later=None)
+        if not self.fence.done():  # given up, as the runtime ends
+            self.fence.set_result(False)
+            self._store()
         if not self.answer.done():
             self.answer.set_result(receipt)
         self.done.set_result(receipt)
         self._previous = None
         self._session.settled(self, receipt)
 
-    def _tell(self) -> None:
+    def _account(self) -> Receipt:
+        """The receipt, as it is answered, and on its way into the log, where it is durable."""
         receipt = self.receipt()
-        self.answer.set_result(receipt)
         if not self._silent:
-            self._session.answered(receipt)
+            self._session.journal.add(replace(receipt, durable=True, later=None))
+        return receipt
 
-    async def _commit(self) -> None:
+    def _tell(self, receipt: Receipt) -> None:
+        receipt = replace(receipt, durable=self._durable)
+        self.answer.set_result(receipt)
+        if self._silent:
+            return
+        session = self._session
+        session.publish("stopped", text=str(receipt), data=replace(receipt, later=None))
+        session.shared.tally.stopped(receipt)
+        log.info(
+            "stopped session=%s generation=%d runs=%d dropped=%d ms=%d",
+            session.id,
+            receipt.generation,
+            len(receipt.runs),
+            receipt.dropped,
+            receipt.took * 1000,
+        )
+
+    def _store(self) -> None:
+        """Put what is in the journal on its way; who learns of it is told when it is stored."""
+        self.stores = False
+        told, self._told = self._told, []
+        self._session.telling.when_durable(told)
+
+    async def _commit(self) -> bool:
+        """Whether all that was written down so far is stored, in bounded time."""
+        self._store()
         try:
             async with asyncio.timeout(max(self.deadline - self._now(), _LEAST)):
                 await self._session.journal.committed()
-            self._durable = True
         except StoreError:
-            self._durable = False  # the fence stands all the same
+            return False  # the fence stands all the same
         except TimeoutError:
-            self._durable = False
             self._session.journal.give_up()
+            return False
+        return True
 
     def _chain(self) -> Iterator[Settlement]:
         """This settlement and those before it that are not over."""

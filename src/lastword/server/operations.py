@@ -122,7 +122,7 @@ OPERATIONS: tuple[Operation, ...] = (
         query=(
             Query(
                 "wait",
-                "`quiet`: until all has ended, or the deadline. `fence`: not at all.",
+                "`quiet`: until all has ended, or the deadline. `fence`: until the stop is stored.",
                 {"enum": ["quiet", "fence"]},
             ),
         ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib import metadata
 
 from lastword.core.model import Attachment, Policy, SessionId
@@ -156,12 +155,10 @@ async def _stopped(asked: Asked, session: Session, run: str | None, reason: str 
         raise Trouble("forbidden", f"{asked.who.name} has no right to stop")
     wait = asked.choice("wait", "quiet", "fence")
     answer: Answer = session.stop(run=run, by=asked.who.name, said=reason)
-    receipt = answer.at_fence() if wait == "fence" else await answer
+    receipt = await (answer.fenced() if wait == "fence" else answer)
     told = asked.seen(receipt)
     if not receipt and await asked.desk.runtime.overview(session.id) is None:
         told.words = f"There is no session {asked.name} of yours here, so nothing was stopped."
-    elif wait == "fence":  # what is not stored is on its way: that is no trouble
-        told.words = asked.seen(replace(receipt, durable=True)).words
     return reply(wire.Stopped(told))
 
 
