@@ -26,6 +26,7 @@ NEW = RunId("new")
 ASKS: tuple[Entry, ...] = (said("new", NEW), began(NEW, "new"))
 
 HAND_MADE = {
+    "thought between a call and its result": "say, call, think, return, speak, complete, say",
     "stopped": "say, think, speak, calls, return, raise, stop, say, speak",
     "steered": "say, think, call, steer, return, think, speak, steer, speak, complete, say",
     "taken over": "say, think, calls, refuse, say, speak, queue, queue, say, complete, late",

@@ -13,6 +13,8 @@ from tests.promise.stories import Latch, runtime
 class Disk(MemoryStore):
     """A memory that remembers each moment at which its process could have died."""
 
+    durable = True
+
     def __init__(self) -> None:
         super().__init__()
         self.acknowledged: set[str] = set()
@@ -24,9 +26,9 @@ class Disk(MemoryStore):
         self.moments.append((self.found(), set(self.acknowledged)))
         await asyncio.sleep(0)
 
-    def found(self) -> "Disk":
+    def found(self, found: "Disk | None" = None) -> "Disk":
         """What is found after a death right now."""
-        found = Disk()
+        found = found or Disk()
         found._rows = copy.deepcopy(self._rows)
         found._below = copy.deepcopy(self._below)
         return found

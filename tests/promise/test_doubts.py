@@ -217,7 +217,7 @@ class Forgetful(Disk):
 @pytest.mark.parametrize("failing", [1, 2])
 async def test_a_log_that_could_not_be_read_at_first_still_teaches_the_key(failing: int) -> None:
     bank, disk = Bank(slow=1), Forgetful()
-    disk._rows = (await died_paying(bank))._rows
+    (await died_paying(bank)).found(disk)
 
     async with runtime(bank, store=disk) as r:
         session = r.session("s")

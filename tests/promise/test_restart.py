@@ -185,7 +185,8 @@ async def test_a_child_that_was_going_is_lost_with_its_parent() -> None:
 
 
 @pytest.mark.scenario("X2")
-def test_what_the_person_saw_is_stored_within_a_moment(schedules: int) -> None:
+@pytest.mark.scenario("R5", part="sqlite")
+def test_what_the_person_saw_was_stored_before_they_saw_it(schedules: int) -> None:
     async def story() -> None:
         said: list[str] = []
 
@@ -206,13 +207,12 @@ def test_what_the_person_saw_is_stored_within_a_moment(schedules: int) -> None:
             seen = "".join(said)
             found = disk.found()
             await session.stop()
-        assert len(disk.moments) < 20  # a token costs no commit
 
         async with runtime(engine, store=found) as r:
             [_, shown, note] = await r.session("s").history()
-            assert seen.startswith(shown.text)
-            assert len(seen) - len(shown.text) < 120  # what a quarter of a second holds
-            assert shown.text
+            assert seen
+            assert shown.text.startswith(seen)
+            assert len(shown.text) - len(seen) <= 4  # the one word that was about to be shown
             assert "lost" in note.text
 
     explore(story, min(schedules, 50))

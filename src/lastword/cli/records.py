@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lastword.core.model import SessionId
 from lastword.core.receipt import Receipt
+from lastword.core.seen import seen
 from lastword.core.transcript import Entry, Shown, build
 from lastword.errors import StoreError
 from lastword.stores.codec import encode
@@ -93,7 +94,7 @@ async def _receipts(store: Store, session: SessionId) -> None:
 
 
 async def _export(store: Store, session: SessionId) -> None:
-    for entry in await store.entries(session):
+    for entry in seen(await store.entries(session)):
         print(_json(entry))
 
 

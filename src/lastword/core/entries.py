@@ -46,7 +46,7 @@ class Began:
 
 @value
 class Text:
-    """What a run said and the person was shown.
+    """What a run said. It is stored before it is shown; what was not shown is *unshown*.
 
     It may come in pieces: those with nothing of their run between them are one text, and the
     first that has a native ends it.
@@ -67,6 +67,19 @@ class Thinking:
     run: RunId
     text: str
     native: Native | None = None
+
+
+@value
+class Unshown:
+    """Of what a run said, or thought, this did not reach the person.
+
+    It begins so many characters before the end of what the run had said by then.
+    """
+
+    run: RunId
+    back: int
+    length: int
+    of: Literal["text", "thinking"] = "text"
 
 
 @value
@@ -144,5 +157,16 @@ class Finished:
 
 
 Entry: TypeAlias = (
-    Said | Began | Text | Thinking | Called | Result | Used | Note | Summary | Finished | Receipt
+    Said
+    | Began
+    | Text
+    | Thinking
+    | Unshown
+    | Called
+    | Result
+    | Used
+    | Note
+    | Summary
+    | Finished
+    | Receipt
 )

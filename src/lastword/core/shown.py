@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 
 from lastword.core.entries import Called, Finished, Native, Note, Result, Text, Thinking
 from lastword.core.model import CallId, Message, Outcome, RunId, Status
+from lastword.core.seen import Spoken
 from lastword.core.value import value
 
 Partial: TypeAlias = Literal["shown", "omitted"]
@@ -46,12 +47,16 @@ class LoggedTurn:
     begun: bool = False  # the log has it from its beginning
     items: list[Item] = field(default_factory=list[Item])
     results: dict[CallId, Result] = field(default_factory=dict[CallId, Result])
+    spoken: Spoken = field(default_factory=Spoken)
     end: Finished | None = None
     batching: bool = False  # the next call joins the last, if nothing comes between
+    stranded: bool = False  # a thinking had a result behind it, so it led to nothing
     kept: tuple[Shown, ...] | None = None  # what is shown of it, once that cannot change
 
     def take(self, item: Message | Text | Thinking | Called | Note) -> None:
         last = self.items[-1] if self.items else None
+        if isinstance(item, Text | Thinking):
+            self.spoken.take(item)
         if not isinstance(item, Called):
             self.items.append(item)
         elif self.batching and isinstance(last, list):
@@ -63,11 +68,17 @@ class LoggedTurn:
     def settle(self, result: Result) -> None:
         self.results.setdefault(result.call, result)  # one result, whatever comes late
         self.batching = False
+        self.stranded |= bool(self.items) and isinstance(self.items[-1], Thinking)
 
     def status(self, call: CallId) -> Status:
         result = self.results.get(call)
         known = (Status.COMPLETED, Status.NOT_STARTED)
         return result.status if result and result.status in known else Status.MAY_HAVE_EXECUTED
+
+    @property
+    def seen(self) -> list[Item]:
+        """Its items, less what of its speech nobody saw."""
+        return [*map(self.spoken.reader(), self.items)]
 
     def calls(self, *statuses: Status) -> list[Called]:
         """Its calls of which this became, in order."""
@@ -83,12 +94,14 @@ def show(turn: LoggedTurn, partial: Partial) -> list[Shown]:
 def _show(turn: LoggedTurn, partial: Partial) -> list[Shown]:
     if turn.end and turn.end.rollback:
         return _rolled_back(turn)
+    items = turn.seen
     completed = turn.end is not None and turn.end.outcome is Outcome.COMPLETED
     cut = turn.end is not None and not completed
-    native = completed and turn.begun and _unbroken([*_joined(turn.items, native=True)])
+    whole = completed and turn.begun and turn.spoken.whole  # else no native fits what is shown
+    native = whole and not turn.stranded and _unbroken([*_joined(items, native=True)])
     shown = [
         shown if native else replace(shown, native=None)
-        for item in _joined(turn.items, native=native)
+        for item in _joined(items, native=native)
         if not (cut and partial == "omitted" and isinstance(item, Text))
         for shown in _put(turn, item)
     ]

@@ -24,6 +24,7 @@ from lastword.core.entries import (
     Summary,
     Text,
     Thinking,
+    Unshown,
     Used,
 )
 from lastword.core.model import Message, MessageId, Outcome, RunId
@@ -46,6 +47,7 @@ __all__ = [
     "Text",
     "Thinking",
     "Transcript",
+    "Unshown",
     "Used",
     "build",
 ]
@@ -101,6 +103,9 @@ class Transcript:
             case Text(run) | Thinking(run) | Called(run):
                 if run not in self._ended:
                     self._turn(run).take(entry)
+            case Unshown(run):
+                if run in self._going:
+                    self._going[run].spoken.take(entry)
             case Result(run):
                 if run in self._going:
                     self._going[run].settle(entry)

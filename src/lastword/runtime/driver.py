@@ -45,6 +45,7 @@ from lastword.runtime.owned import Owned
 from lastword.runtime.run import Engine, Run, running
 from lastword.runtime.shared import Shared
 from lastword.runtime.shelf import Shelf
+from lastword.runtime.speech import Speech
 from lastword.runtime.step import Step
 from lastword.runtime.stop import Settlement, old_processes, unconfirmed
 from lastword.runtime.tasks import Tasks, described
@@ -204,7 +205,8 @@ class Driver:
         processes = Owned(self.shared.processes, hold, self.kept, clear, self.news.process)
         before, doubts = self.shared.before_tool, self.history.doubts
         ledger = Ledger(hold, self.journal, self.threads, before, processes, doubts)
-        going = Going(order.turn, hold, ledger, processes, self._parent, self._sink)
+        speech = Speech(run, self.journal, waits=self.shared.store.durable)
+        going = Going(order.turn, hold, ledger, processes, self._parent, speech, self._sink)
         going.announce = partial(announce, (self, *self._root), hold)
         self.going[run] = going
         if self.shared.watchdog:
@@ -213,14 +215,14 @@ class Driver:
         going.main.add_done_callback(partial(self._main_done, going))
         log.info("started session=%s run=%s generation=%d", self.id, run, order.generation)
 
-    def _sink(self, hold: Hold, deliveries: Tasks) -> Fence | None:
+    def _sink(self, hold: Hold, deliveries: Tasks, speech: Speech) -> Fence | None:
         if self.ancestors or self.shared.sink is None:
             return None  # what a child says, its parent passes on
-        return Fence(hold, deliveries, self.threads, self.shared.sink)
+        return Fence(hold, deliveries, self.threads, self.shared.sink, speech=speech)
 
     def _began(self, run: RunId, generation: Generation, messages: Iterable[Message]) -> None:
         ids = tuple(message.id for message in messages)
-        self.journal.add(*self.going[run].hold.take_shown(), Began(run, generation, ids))
+        self.journal.add(Began(run, generation, ids))
         self.publish("started", run, data=ids)
         for ticket in [ticket for id_ in ids for ticket in self.tickets.get(id_, [])]:
             ticket.tell_started(run)
@@ -290,8 +292,7 @@ class Driver:
         """A run has lost the session: its calls are settled, its typing mark is taken down."""
         hold, run = going.hold, going.hold.run
         open_calls = {made.call for made in going.ledger.reports if made.status == "intended"}
-        self.journal.nothing_soon()
-        self.journal.add(*hold.take_shown(), *going.ledger.settle())
+        self.journal.add(*going.speech.settle(), *going.ledger.settle())
         for report in going.ledger.reports:
             if report.call in open_calls:
                 self.publish("call", run, report.name, report)

@@ -14,9 +14,11 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
+from lastword.core.entries import Text, Thinking
 from lastword.errors import Superseded
 from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.hold import Effect, Hold
+from lastword.runtime.speech import Speech
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
 
@@ -47,6 +49,7 @@ class Fence:
         "_last",
         "_pace",
         "_sink",
+        "_speech",
         "_threads",
         "_turn",
     )
@@ -59,8 +62,10 @@ class Fence:
         sink: Callable[..., object],
         *,
         pace: float = 0.0,
+        speech: Speech | None = None,  # of the run whose sink it is
     ) -> None:
         self._hold = hold
+        self._speech = speech
         self._deliveries = deliveries
         self._threads = threads
         self._sink = sink
@@ -74,10 +79,12 @@ class Fence:
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
         event: tuple[Kind, str, object] | None = None,
+        said: Text | Thinking | None = None,
     ) -> None:
         """Deliver once it is our turn, if the run may still act by then.
 
-        An event goes into the feed and to the sink, or to neither; without, the arguments go.
+        An event goes into the feed and to the sink, or to neither; without, the arguments go. What
+        is said with it is stored first.
         """
         delivery, effect = None, Effect("delivery", name_of(self._sink))
         self._hold.line_up(effect)
@@ -85,6 +92,8 @@ class Fence:
             await self._turn.acquire()
             try:
                 await self._rest()
+                if said and self._speech and self._hold.current:
+                    effect.piece = await self._speech.stored(said, lambda: self._hold.current)
                 if self._hold.current:
                     delivery = self._start(self._deliver(effect, args, kwargs or {}, event))
             finally:
@@ -144,8 +153,19 @@ class Fence:
 
         try:
             await call(leave, effect, self._hold, self._threads if self._in_thread else None)
+        except Exception:  # a cancelled one may have arrived
+            self._ended(effect, arrived=False)
+            raise
         except Superseded:
+            self._ended(effect, arrived=False)
             log.debug("sink gave up sink=%s run=%s", effect.name, self._hold.run)
+        else:
+            self._ended(effect, arrived=effect.begun)
+
+    def _ended(self, effect: Effect, *, arrived: bool) -> None:
+        """A delivery has ended; what was said with it has arrived, or nobody will ever see it."""
+        if effect.piece and self._speech:
+            (self._speech.arrived if arrived else self._speech.take_back)(effect.piece)
 
 
 def _told(event: tuple[Kind, str, object] | None, sink: Callable[..., object]) -> str:

@@ -51,13 +51,13 @@ class ForFrameworks:
         must_be_native(native)
         if self._hold.current:
             entry = Text if of == "text" else Thinking
-            self._desk.journal.add(*self._hold.take_shown(), entry(self.id, "", native))
+            self._desk.journal.add(entry(self.id, "", native))
 
     def used(self, model: str, input_tokens: int, output_tokens: int) -> None:
         """A model was asked, and this is what it cost."""
         if self._hold.current:
             cost = Used(self.id, model, input_tokens, output_tokens)
-            self._desk.journal.add(*self._hold.take_shown(), cost)
+            self._desk.journal.add(cost)
             self._hold.publish("usage", "", cost)
 
     def asked(
@@ -93,7 +93,7 @@ class ForFrameworks:
     async def summarise(self, text: str, *, upto: RunId) -> tuple[Shown, ...]:
         """Put this in place of all turns up to that run's, from now on; what is shown then."""
         self._hold.must_hold("this summary")
-        self._desk.journal.add(*self._hold.take_shown(), Summary(encodable(text), upto))
+        self._desk.journal.add(Summary(encodable(text), upto))
         self.history = await self._desk.history.shown()
         self._hold.must_hold("use of this summary")
         return self.history

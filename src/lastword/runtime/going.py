@@ -13,6 +13,7 @@ from lastword.runtime.fence import Fence
 from lastword.runtime.hold import Hold
 from lastword.runtime.ledger import Ledger
 from lastword.runtime.owned import Owned
+from lastword.runtime.speech import Speech
 from lastword.runtime.tasks import Tasks
 
 
@@ -26,7 +27,8 @@ class Going:
         ledger: Ledger,
         processes: Owned,
         parent: Going | None,
-        make_sink: Callable[[Hold, Tasks], Fence | None],
+        speech: Speech,
+        make_sink: Callable[[Hold, Tasks, Speech], Fence | None],
     ) -> None:
         self.turn = turn
         self.hold = hold
@@ -36,7 +38,8 @@ class Going:
         self.main: asyncio.Task[None] | None = None
         self.helpers = Tasks(f"run {hold.run}:", loud=True)
         self.deliveries = Tasks(f"run {hold.run}:")
-        self.sink = make_sink(hold, self.deliveries)
+        self.speech = speech
+        self.sink = make_sink(hold, self.deliveries, speech)
         self.children: list[Child] = []
         self.joined: list[Message] = []  # what was sent to steer it and it has not been given
         self.error = ""

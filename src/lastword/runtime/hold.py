@@ -17,9 +17,9 @@ from typing import Literal, TypeAlias
 
 from lastword.core.model import Generation, RunId
 from lastword.core.session import SessionMachine
-from lastword.core.transcript import Entry, Text
 from lastword.errors import Superseded
 from lastword.runtime.feed import Feed, FeedEvent, Kind
+from lastword.runtime.speech import Piece
 
 EffectKind: TypeAlias = Literal["delivery", "tool", "process"]
 _NAMED = 20  # refused effects that are told one by one; the rest is counted
@@ -34,6 +34,7 @@ class Effect:
     begun: bool = False
     void: bool = False  # given up before it began; it never will
     event: FeedEvent | None = None  # what it put in the feed as it began
+    piece: Piece | None = None  # what is said with it
 
 
 class Hold:
@@ -52,7 +53,6 @@ class Hold:
         "lock",
         "refused",
         "run",
-        "shown",
         "typing",
     )
 
@@ -68,7 +68,6 @@ class Hold:
         self.run = run
         self.generation = generation
         self.refused: list[tuple[str, float]] = []  # the first of them, and when, by the loop
-        self.shown: list[str] = []  # text let through and not yet in the journal
         self.typing = False
         self._machine = machine
         self.lock = lock
@@ -99,10 +98,15 @@ class Hold:
         with self.lock:
             self._in_line[effect] = None
 
-    def publish(self, kind: Kind, text: str, data: object = None) -> bool:
+    def publish(
+        self, kind: Kind, text: str, data: object = None, piece: Piece | None = None
+    ) -> bool:
         """Let a run's event into the feed, or drop and count it."""
         with self.lock:
-            return self._let_through(kind, text, data) is not None
+            let_through = self._let_through(kind, text, data) is not None
+            if piece is not None:
+                piece.out = let_through
+            return let_through
 
     def begin(self, effect: Effect, event: tuple[Kind, str, object] | None = None) -> bool:
         """Count an effect as under way, its event in the feed; False once the hold is gone."""
@@ -111,6 +115,8 @@ class Hold:
                 return False
             if event is not None:
                 effect.event = self._let_through(*event)
+            if effect.piece is not None:
+                effect.piece.out = True
             effect.begun = True
             self._in_line.pop(effect, None)
             self._under_way[effect] = None
@@ -135,9 +141,7 @@ class Hold:
         ):
             self._refuse(kind)
             return None
-        if kind == "text":
-            self.shown.append(text)
-        elif kind == "typing":
+        if kind == "typing":
             self.typing = bool(data)
         return self._feed.append(kind, self.generation, self.run, text, data)
 
@@ -167,12 +171,6 @@ class Hold:
         """Raise `Superseded` once the hold is gone."""
         if not self.current:
             raise Superseded(self.run, self.generation, self._machine.generation, what)
-
-    def take_shown(self) -> list[Entry]:
-        """The text let through since this was last asked, as an entry."""
-        with self.lock:
-            text, self.shown = "".join(self.shown), []
-        return [Text(self.run, text)] if text else []
 
     @property
     def under_way(self) -> tuple[Effect, ...]:

@@ -35,7 +35,6 @@ from lastword.stores.contract import Store, StoredCell, Write
 T = TypeVar("T")
 AGAIN = 1.0  # seconds until what could not be stored is tried again
 _TIMED = (Said, Began, Called, Result, Finished)
-_SOON = 0.25  # seconds that what was said may take to be stored
 
 
 async def ask(store: Awaitable[T]) -> T:
@@ -76,7 +75,7 @@ class Journal:
         self._parent = parent
         self._session = session
         self._store = store
-        self._pending: list[Entry] = []
+        self._pending: list[Entry | _Speech] = []
         self._cells: dict[CellId, StoredCell] = {}  # as each stands now
         self._values: dict[CellId, Values] = {}  # what each wants remembered
         self._fresh: set[MessageId] = set()  # those whose senders wait for the next commit
@@ -89,33 +88,15 @@ class Journal:
         self._waits = False
         self._given_up = False
         self._gone: OwnedElsewhere | None = None
-        self._soon: asyncio.TimerHandle | None = None
 
     def add(self, *entries: Entry) -> None:
         """To be committed next."""
         for entry in stamped(entries, self._clock()) if not self.closed else ():
             last = self._pending[-1] if self._pending else None
-            if more := _more(last, entry):
-                self._pending[-1] = more
-            else:
+            if not isinstance(entry, Text | Thinking):
                 self._pending.append(entry)
-
-    def take_soon(self, take: Callable[[], list[Entry]]) -> None:
-        """Take what will have been said by then, in a moment: a token costs no commit."""
-        if self._soon is None and not self.closed:
-
-            def now() -> None:
-                self._soon = None
-                self.add(*take())
-                self.commit()
-
-            self._soon = asyncio.get_running_loop().call_later(_SOON, now)
-
-    def nothing_soon(self) -> None:
-        """What was to be taken has been."""
-        if self._soon:
-            self._soon.cancel()
-            self._soon = None
+            elif not (isinstance(last, _Speech) and last.goes_on_with(entry)):
+                self._pending.append(_Speech(entry))
 
     def add_message(self, said: Said) -> None:
         """To be committed next, or not at all: its sender waits for that one commit."""
@@ -136,7 +117,7 @@ class Journal:
     @property
     def unwritten(self) -> tuple[Entry, ...]:
         """What no write has taken yet."""
-        return tuple(self._pending)
+        return tuple(_written(self._pending))
 
     @property
     def writing(self) -> bool:
@@ -204,7 +185,7 @@ class Journal:
     async def _commit(self) -> None:
         async with self._turn:
             self._under_way, self._next = self._next, None  # what is added now is for the next
-            entries, self._pending = self._pending, []
+            entries, self._pending = _written(self._pending), []
             fresh, self._fresh = self._fresh, set()
             cells, self._cells = self._cells, {}
             values, self._values = self._values, {}
@@ -220,7 +201,7 @@ class Journal:
                 self._standing = stands
                 self.on_cells(write.cells)
             except BaseException as error:
-                self._pending = _without(fresh, entries + self._pending)
+                self._pending = [*_without(fresh, [*entries, *_written(self._pending)])]
                 # what a cell wanted remembered is stored with its completion, or never: whoever
                 # waits for that is told that it failed, and says so next
                 self._cells = {i: c for i, c in cells.items() if not values.get(i)} | self._cells
@@ -257,7 +238,6 @@ class Journal:
         """Take nothing more: the session is no longer this one's to write."""
         self.closed = True
         self._pending = []
-        self.nothing_soon()
 
 
 def stamped(entries: Iterable[Entry], at: float) -> Iterator[Entry]:
@@ -276,15 +256,31 @@ def _done(error: StoreError | None) -> asyncio.Future[None]:
     return done
 
 
-def _more(last: Entry | None, entry: Entry) -> Entry | None:
-    """Both as one, if it is more of the same text, which need not be a row of its own."""
-    match last, entry:
-        case (Text(run, before, None), Text(same, text)) if run == same:
-            return replace(entry, text=before + text)
-        case (Thinking(run, before, None), Thinking(same, text)) if run == same:
-            return replace(entry, text=before + text)
-        case _:
-            return None
+class _Speech:
+    """Text, or thinking, that comes a piece at a time, and need not be a row for each."""
+
+    __slots__ = ("_last", "_pieces")
+
+    def __init__(self, said: Text | Thinking) -> None:
+        self._last = said
+        self._pieces = [said.text]
+
+    def goes_on_with(self, said: Text | Thinking) -> bool:
+        """Take it, if it is more of the same."""
+        last = self._last
+        if type(said) is not type(last) or said.run != last.run or last.native:
+            return False
+        self._last = said
+        self._pieces.append(said.text)
+        return True
+
+    @property
+    def entry(self) -> Entry:
+        return replace(self._last, text="".join(self._pieces))
+
+
+def _written(pending: Iterable[Entry | _Speech]) -> list[Entry]:
+    return [one.entry if isinstance(one, _Speech) else one for one in pending]
 
 
 def _without(refused: set[MessageId], entries: list[Entry]) -> list[Entry]:

@@ -161,7 +161,7 @@ class Ledger:
                 *(native, intended.key),
             )
             self._doubts.take(called)
-            self._journal.add(*self._hold.take_shown(), called)
+            self._journal.add(called)
             self._hold.publish("call", intended.name, intended.news())
         else:
             intended.status = Status.NOT_STARTED
@@ -242,7 +242,6 @@ class Ledger:
             return  # settled, or about to be: the stop has the last word on what is known
         made.status = status
         self._hold.publish("call", made.name, made.news(content=content, error=error))
-        self._journal.add(*self._hold.take_shown())
         result = Result(self._hold.run, made.id, status, content, error)
         self._doubts.take(result)
         self._journal.add(result)

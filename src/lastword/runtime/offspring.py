@@ -7,6 +7,7 @@ import asyncio
 from lastword.core.events import StopAsked
 from lastword.core.model import Reason, RunId, SessionId
 from lastword.core.receipt import ProcessReport, Receipt, Unconfirmed
+from lastword.core.seen import seen
 from lastword.core.transcript import Text
 from lastword.runtime.driver import Driver
 from lastword.runtime.journal import ask
@@ -67,7 +68,7 @@ class Descendant:
     async def text_of(self, run: RunId) -> str:
         """What a run said."""
         await self._driver.journal.committed()
-        entries = await ask(self._driver.shared.store.entries(self.id))
+        entries = seen(await ask(self._driver.shared.store.entries(self.id)))
         return "".join(e.text for e in entries if isinstance(e, Text) and e.run == run)
 
 

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 from lastword.core.model import Generation, Message, SessionId, Token
-from lastword.core.transcript import Native, Shown, Thinking
+from lastword.core.transcript import Native, Shown, Text, Thinking
 from lastword.processes import Completed, Limits, Process, command
 from lastword.processes.command import OUTPUT_LIMIT, Stdin
 from lastword.runtime.checks import (
@@ -107,7 +107,8 @@ class Run(ForFrameworks):
         """Say something to the person."""
         must_be_text(text, "what a run says")
         # not awaited here: a token costs one coroutine, not two
-        return self._tell("text", self._speech.take(text))
+        text = self._speech.take(text)
+        return self._tell("text", text, None, Text(self.id, text))
 
     def think(self, text: str, *, native: Native | None = None) -> Coroutine[Any, Any, None]:
         """Say what the model thought: beside the answer, and kept for the model.
@@ -116,13 +117,8 @@ class Run(ForFrameworks):
         """
         must_be_text(text, "what a run thinks")
         must_be_native(native)
-        return self._think(self._thoughts.take(text), native)
-
-    async def _think(self, text: str, native: Native | None) -> None:
-        if self._hold.current:
-            self._host.journal.add(*self._hold.take_shown(), Thinking(self.id, text, native))
-            self._host.journal.take_soon(self._hold.take_shown)
-        await self._tell("thinking", text)
+        text = self._thoughts.take(text)
+        return self._tell("thinking", text, None, Thinking(self.id, text, native))
 
     def progress(self, text: str) -> Coroutine[Any, Any, None]:
         """Say what is being done, beside the answer; in a tool, by that call of it."""
@@ -155,14 +151,20 @@ class Run(ForFrameworks):
             await asyncio.sleep(every)
             await self._tell("typing", "", data=True)
 
-    async def _tell(self, kind: Kind, text: str, data: object = None) -> None:
-        if kind == "text":
-            self._host.journal.take_soon(self._hold.take_shown)
+    async def _tell(
+        self, kind: Kind, text: str, data: object = None, said: Text | Thinking | None = None
+    ) -> None:
         if self._sink is not None:
-            await self._sink.send(event=(kind, text, data))
+            await self._sink.send(event=(kind, text, data), said=said)
             return
+        speech, piece = self._going.speech, None
+        if said and speech.waits and self._hold.current:
+            piece = await speech.stored(said, lambda: self._hold.current)
+        out = self._hold.publish(kind, text, data, piece)
+        if said and out:
+            speech.arrived(piece) if piece else speech.note(said)
         self._told += 1
-        if not self._hold.publish(kind, text, data) or not self._told % _BREATH:
+        if not out or not self._told % _BREATH:
             await asyncio.sleep(0)
 
     def fence(

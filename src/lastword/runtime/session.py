@@ -22,6 +22,7 @@ from lastword.core.model import (
     SessionId,
 )
 from lastword.core.receipt import Receipt, Unconfirmed
+from lastword.core.seen import seen
 from lastword.core.transcript import Entry, Shown
 from lastword.errors import StoreError, Undurable
 from lastword.runtime import intake
@@ -301,9 +302,9 @@ class Session:
         return feed.follow(after)
 
     async def log(self) -> tuple[Entry, ...]:
-        """Everything that happened here, in order, receipts included."""
+        """Everything that happened here, as it was seen, in order, receipts included."""
         await self._driver.journal.committed()
-        return await ask(self._driver.shared.store.entries(self.id))
+        return seen(await ask(self._driver.shared.store.entries(self.id)))
 
     async def history(self) -> tuple[Shown, ...]:
         """What a model would be shown of it."""

@@ -1,7 +1,8 @@
 """A session as whoever comes to watch it finds it: all that happened, and where to go on.
 
-The log in the store, what is on its way there, and what a run has said since, are one story only
-if nothing was written between the reading and the look at the rest. So it is read again if it was.
+The log in the store, and what is on its way there, are one story only if nothing was written
+between the reading and the look at the rest. So it is read again if it was.
+What a run is about to say is not part of it: who follows the feed from here is told.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from lastword.core.model import Generation
-from lastword.core.transcript import Entry, Text
+from lastword.core.seen import seen
+from lastword.core.transcript import Entry
 from lastword.core.value import value
 from lastword.errors import StoreError
 from lastword.runtime.driver import Driver
@@ -38,11 +40,8 @@ async def view(driver: Driver) -> View:
         stored = await ask(driver.shared.store.entries(driver.id))
         if writes == journal.writes:
             with driver.lock:
-                said = [
-                    Text(run, "".join(going.hold.shown))
-                    for run, going in driver.going.items()
-                    if going.hold.shown
-                ]
+                held = [e for going in driver.going.values() for e in going.speech.unshown]
                 number, generation = driver.feed.last, driver.machine.generation
             typing = any(going.hold.typing for going in driver.going.values())
-            return View(number, generation, typing, (*stored, *journal.unwritten, *said))
+            entries = seen((*stored, *journal.unwritten, *held))
+            return View(number, generation, typing, entries)

@@ -26,6 +26,7 @@ from lastword.core.entries import (
     Summary,
     Text,
     Thinking,
+    Unshown,
     Used,
 )
 from lastword.core.model import Message, MessageId
@@ -182,6 +183,8 @@ class Shapes:
                 return kind | {"generation": generation, "messages": messages}
             case Text(_, text) | Thinking(_, text) | Note(_, text) | Summary(text):
                 return kind | {"text": text}
+            case Unshown(_, back, length, of):
+                return kind | {"back": back, "length": length, "of": of}
             case Called(_, call, name, arguments, nature):
                 told = {"call": self.out(call), "name": name, "arguments": arguments}
                 return kind | told | {"nature": nature}

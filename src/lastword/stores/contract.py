@@ -108,6 +108,7 @@ class Store(Protocol):
     """
 
     shared: bool  # whether other processes may have the same sessions
+    durable: bool  # whether it outlives the process: then speech is stored before it is shown
 
     async def open(self) -> None:
         """Be ready, or say what is wrong with the place. Called once, before anything else."""

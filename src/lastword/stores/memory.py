@@ -44,6 +44,7 @@ class MemoryStore:
     """Everything in dictionaries."""
 
     shared = False
+    durable = False
 
     def __init__(self) -> None:
         self._rows: dict[SessionId, _Row] = {}

@@ -100,6 +100,7 @@ class SqliteStore:
     """Everything in one file, and two more beside it that SQLite keeps while it is open."""
 
     shared = True
+    durable = True
 
     def __init__(
         self,
