@@ -15,6 +15,8 @@ import pytest
 
 from tests.scenarios import Mark, Tally, all_scenarios
 
+pytest_plugins = ["tests.guard"]
+
 _TALLY = pytest.StashKey[Tally]()
 _COUNTING = pytest.StashKey["Counting"]()
 

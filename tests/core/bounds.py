@@ -11,15 +11,16 @@ BOSS = frozenset({"boss"})
 TWO: tuple[Sender, ...] = (("ann", "person"), ("bob", "person"))
 
 EVERY_POLICY = (
-    Bounds("every policy, drop", DROP, ALL, (PERSON, TIMER)),
-    Bounds("every policy, keep", KEEP, ALL, (PERSON, TIMER)),
-    Bounds("slow to unwind, drop", DROP, ALL, (PERSON, CHILD), reports=True),
-    Bounds("slow to unwind, keep", KEEP, ALL, (PERSON, CHILD), reports=True),
+    Bounds("every policy, drop", 4_800, DROP, ALL, (PERSON, TIMER)),
+    Bounds("every policy, keep", 6_900, KEEP, ALL, (PERSON, TIMER)),
+    Bounds("slow to unwind, drop", 6_500, DROP, ALL, (PERSON, CHILD), reports=True),
+    Bounds("slow to unwind, keep", 10_100, KEEP, ALL, (PERSON, CHILD), reports=True),
 )
 
 EVERY_REASON = (
     Bounds(
         "every reason",
+        1_300,
         KEEP,
         ("queue", "steer", "takeover"),
         (PERSON, TIMER),
@@ -28,24 +29,33 @@ EVERY_REASON = (
 )
 
 FOUR_MESSAGES = (
-    Bounds("four messages, drop", DROP, ("takeover", "queue", "steer"), (PERSON, TIMER), 4),
-    Bounds("four messages, keep", KEEP, ("takeover", "queue", "steer"), (PERSON, TIMER), 4),
+    Bounds("four messages, drop", 14_100, DROP, ("takeover", "queue", "steer"), (PERSON, TIMER), 4),
+    Bounds("four messages, keep", 16_900, KEEP, ("takeover", "queue", "steer"), (PERSON, TIMER), 4),
 )
 
 THE_QUEUE = (
-    Bounds("touched, drop", DROP, ("queue", "steer", "collect", "takeover"), touches=1),
-    Bounds("touched, keep", KEEP, ("queue", "steer", "collect", "takeover"), touches=1),
-    Bounds("touched twice", KEEP, ("queue", "steer"), touches=2, stops=1),
+    Bounds("touched, drop", 5_100, DROP, ("queue", "steer", "collect", "takeover"), touches=1),
+    Bounds("touched, keep", 8_300, KEEP, ("queue", "steer", "collect", "takeover"), touches=1),
+    Bounds("touched twice", 2_500, KEEP, ("queue", "steer"), touches=2, stops=1),
 )
 
 THE_LIMIT = (
-    Bounds("a place for one", Settings(queue_on_stop="keep", queue_limit=1), ALL, (PERSON, TIMER)),
-    Bounds("places for two", Settings(queue_limit=2), ("queue", "steer", "takeover"), messages=4),
+    Bounds(
+        "a place for one",
+        4_000,
+        Settings(queue_on_stop="keep", queue_limit=1),
+        ALL,
+        (PERSON, TIMER),
+    ),
+    Bounds(
+        "places for two", 2_200, Settings(queue_limit=2), ("queue", "steer", "takeover"), messages=4
+    ),
 )
 
 RIGHTS = (
     Bounds(
         "rights, drop",
+        4_600,
         Settings(stoppers=BOSS),
         ("takeover", "queue", "steer", "rollback"),
         TWO,
@@ -54,6 +64,7 @@ RIGHTS = (
     ),
     Bounds(
         "rights, keep",
+        8_900,
         Settings(queue_on_stop="keep", stoppers=BOSS),
         ("takeover", "queue", "steer"),
         TWO,
@@ -65,12 +76,14 @@ RIGHTS = (
 THE_CLOCK = (
     Bounds(
         "windows, keep",
+        10_800,
         Settings(queue_on_stop="keep", longest_window=1.4),
         ("collect", "queue", "takeover"),
         ticks=(0.0, 0.6),
     ),
     Bounds(
         "windows, drop",
+        7_600,
         Settings(longest_window=1.4),
         ("collect", "queue", "steer"),
         ticks=(0.0, 0.6),
@@ -78,8 +91,8 @@ THE_CLOCK = (
 )
 
 AFTER_A_RESTART = (
-    Bounds("found, drop", DROP, ALL, (PERSON, TIMER), found=True),
-    Bounds("found, keep", KEEP, ("queue", "steer", "takeover"), (PERSON, TIMER), found=True),
+    Bounds("found, drop", 8_400, DROP, ALL, (PERSON, TIMER), found=True),
+    Bounds("found, keep", 2_700, KEEP, ("queue", "steer", "takeover"), (PERSON, TIMER), found=True),
 )
 
 GROUPS = {

@@ -60,6 +60,7 @@ class Bounds:
     """What may happen in the histories of one exploration, and how often."""
 
     name: str
+    floor: int  # states; an exploration that shrinks has stopped proving something
     settings: Settings
     policies: tuple[Policy, ...]
     senders: tuple[Sender, ...] = (PERSON,)
