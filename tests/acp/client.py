@@ -114,19 +114,24 @@ class Client:
 UPDATE = "session/update"
 
 
+def environment(folder: Path) -> dict[str, str]:
+    """Of an agent at home in this folder, with nobody's keys."""
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    clean = {key: text for key, text in os.environ.items() if not key.endswith("_API_KEY")}
+    return {**clean, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+
+
 @asynccontextmanager
 async def editor(
     folder: Path, *arguments: str, env: Mapping[str, str] | None = None
 ) -> AsyncGenerator[Client]:
     """An agent, and its client; in the end the client leaves and the agent is gone."""
-    home = folder / "home"
-    home.mkdir(exist_ok=True)
-    clean = {key: text for key, text in os.environ.items() if not key.endswith("_API_KEY")}
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "lastword", "acp", *arguments),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
-        env={**clean, "HOME": str(home), "XDG_STATE_HOME": str(home / "state"), **(env or {})},
+        env={**environment(folder), **(env or {})},
         cwd=folder,
         limit=1 << 26,
     )

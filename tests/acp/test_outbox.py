@@ -1,9 +1,18 @@
 """What leaves is checked right before it does, however long it had to wait for the reader."""
 
+import asyncio
 import json
 import os
+import socket
+import sys
+from asyncio.subprocess import PIPE, Process
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 from lastword.acp.outbox import Outbox
+from tests.acp.client import Client, environment
+from tests.acp.test_prompts import begun
 from tests.promise.workshop import until
 
 LONG = "x" * 50_000  # of which a pipe takes one, and a piece of the next
@@ -48,3 +57,42 @@ async def test_a_reader_that_has_gone_is_noticed_though_nothing_is_written() -> 
     await until(lambda: gone)
     os.close(writing)
     assert outbox.gone
+
+
+async def test_a_reader_that_has_gone_is_noticed_as_something_is_written() -> None:
+    ours, theirs = socket.socketpair()
+    outbox = Outbox(ours.fileno())
+    gone: list[bool] = []
+    outbox.on_gone = lambda: gone.append(True)
+    outbox.send({"number": 1})
+    theirs.close()
+
+    outbox.send({"number": 2})
+
+    assert gone
+    assert outbox.gone
+    outbox.close()
+    ours.close()
+
+
+async def test_an_editor_that_only_stops_reading_leaves_nothing_going(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair()  # as some editors have them for what a program writes
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "lastword", "acp"),
+        stdin=PIPE,
+        stdout=theirs.fileno(),
+        env=environment(tmp_path),
+        cwd=tmp_path,
+    )
+    theirs.close()
+    reader, writer = await asyncio.open_connection(sock=ours)
+    streams = SimpleNamespace(stdin=process.stdin, stdout=reader)
+    client = Client(cast("Process", streams), tmp_path)
+    listening = asyncio.create_task(client.listen())
+    await begun(client, await client.new())
+
+    ours.shutdown(socket.SHUT_RD)  # it could still be written to
+
+    assert await process.wait() == 0
+    await listening
+    writer.close()
