@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lastword.core.model import SessionId
 from lastword.errors import StoreError
 from lastword.stores.sqlite import SqliteStore
 from tests.stores.files import (
@@ -270,3 +271,24 @@ async def test_of_a_torn_log_what_is_left_is_a_clean_beginning(tmp_path: Path, h
 
     assert 30 in seen
     assert len(seen) > 10
+
+
+async def test_a_session_whose_first_write_failed_is_taken_when_it_is_tried_again(
+    small_disk: Path,
+) -> None:
+    async with opened(small_disk / "it.db") as store:
+        await store.commit(write(1))
+        filled(small_disk / "filler")
+        await until_it_is_full(store)
+        with pytest.raises(StoreError, match="the disk is full"):
+            await store.commit(write(1, session="a", size=5000))
+        (small_disk / "filler").unlink()
+
+        await store.commit(write(1, session="b"))
+        await store.commit(write(1, session="a"))
+
+        assert numbers(await store.entries(SessionId("a"))) == [1]
+
+
+async def test_a_store_that_is_not_open_has_waited_for_no_disk(path: Path) -> None:
+    assert SqliteStore(path).transactions == 0
