@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -273,3 +273,17 @@ def test_a_limit_of_no_processes_at_all_is_refused(most: Any) -> None:
     with pytest.raises(ValueError, match="how many processes a run may have, must be 1 or more"):
         Processes(most=most)
     assert our_children() == before
+
+
+@pytest.mark.parametrize("grace", ["1", True, None])
+async def test_a_grace_that_is_no_number_of_seconds_is_refused_and_nothing_ends(
+    grace: object,
+) -> None:
+    async with a_warden() as warden:
+        process = await warden.spawn(command(*STUBBORN))
+        with pytest.raises(TypeError, match="grace must be a number of seconds, not a"):
+            warden.stop(grace=cast("Any", grace))
+        with pytest.raises(TypeError, match="grace must be a number of seconds, not a"):
+            await process.end(grace=cast("Any", grace))
+
+        assert process.code is None

@@ -292,3 +292,13 @@ async def test_what_cannot_be_kept_is_refused_where_it_is_said(native: object, w
         assert why in ticket.error
         assert await (await session.send("go on")).outcome() == Outcome.COMPLETED
         await check_log(session)
+
+
+async def test_a_thought_that_is_no_text_is_refused_where_it_is_thought() -> None:
+    async def engine(run: Run) -> None:
+        await run.think(cast("Any", 5))
+
+    async with runtime(engine) as r:
+        ticket = await r.session("s").send("think")
+        assert await ticket.outcome() == Outcome.FAILED
+        assert "what a run thinks must be" in ticket.error

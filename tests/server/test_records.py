@@ -7,6 +7,8 @@ import json
 from typing import Any
 
 from lastword import Run, Runtime
+from lastword.stores.contract import Write
+from lastword.stores.memory import MemoryStore
 from tests.promise.workshop import POLITE, gone, is_up, until
 from tests.server.asking import ends
 from tests.server.client import Client, served, serving_engine, upto
@@ -68,6 +70,28 @@ async def test_a_session_says_how_it_stands_and_one_that_never_was_is_unknown() 
             assert (answer.status, answer.problem) == (404, "unknown-session"), path
         [listed] = (await client.get("/v1/sessions")).json["sessions"]
         assert listed["id"] == "s"
+
+
+async def test_a_session_whose_first_message_is_not_stored_yet_is_there() -> None:
+    class Slow(MemoryStore):
+        def __init__(self) -> None:
+            super().__init__()
+            self.writing, self.may = asyncio.Event(), asyncio.Event()
+
+        async def commit(self, write: Write) -> None:
+            self.writing.set()
+            await self.may.wait()
+            await super().commit(write)
+
+    store = Slow()
+    async with serving_engine(echo, store=store) as client:
+        sending = asyncio.create_task(client.send("s", "go"))
+        await store.writing.wait()
+        answer = await client.get("/v1/sessions/s")
+        store.may.set()
+
+        assert (answer.status, answer.json["busy"]) == (200, True)
+        assert (await sending).status == 202
 
 
 async def test_a_deleted_session_is_gone_with_all_that_was_said() -> None:

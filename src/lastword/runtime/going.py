@@ -65,7 +65,6 @@ class Going:
         """Return when all that can be asked to end, or can complete, has."""
         while living := self.living:
             await asyncio.wait(living)
-        await self.hold.ended("delivery")
         await self.processes.gone()
         for child in self.children:
             await child.unwound()
