@@ -62,7 +62,7 @@ class Watch:
 
     def __init__(self, idle: float, busy: float) -> None:
         self.told = 0  # how often it was to end
-        self._meter = Meter(without=threading.get_native_id())
+        self._meter = Meter()
         self._idle, self._most_idle = 0.0, idle
         self._busy, self._most_busy = 0.0, busy
         self._again = min(AGAIN, idle, busy)

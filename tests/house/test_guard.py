@@ -41,20 +41,36 @@ def run(folder: Path, story: str, *options: str) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.mark.scenario("R18")
-@pytest.mark.parametrize("where", ["here", "in a process"])
-def test_a_test_that_is_slow_goes_on(tmp_path: Path, where: str) -> None:
-    story = """
-import subprocess, sys, time
-SLOW = "import time\\nwhile time.process_time() < 3: pass"
+SLOW = {
+    "here": """
+import time
 def test_slow():
-    if {here}:
-        exec(SLOW)
-    else:
-        subprocess.run([sys.executable, "-c", SLOW], check=True)
-"""
+    while time.process_time() < 3: pass
+""",
+    "in a process": """
+import subprocess, sys
+def test_slow():
+    slow = "import time\\nwhile time.process_time() < 3: pass"
+    subprocess.run([sys.executable, "-c", slow], check=True)
+""",
+    "in threads that come and go": """
+import threading, time
+def work():
+    end = time.thread_time() + 0.005
+    while time.thread_time() < end: pass
+def test_slow():
+    while time.process_time() < 3:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+""",
+}
 
-    said = run(tmp_path, story.replace("{here}", str(where == "here")), "--idle=1.5")
+
+@pytest.mark.scenario("R18")
+@pytest.mark.parametrize("where", SLOW)
+def test_a_test_that_is_slow_goes_on(tmp_path: Path, where: str) -> None:
+    said = run(tmp_path, SLOW[where], "--idle=1.5")
 
     assert "3 passed" in said
 
