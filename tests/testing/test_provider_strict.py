@@ -8,66 +8,29 @@ from anthropic import AsyncAnthropic, BadRequestError
 from openai import AsyncOpenAI
 
 from lastword.testing.provider import Call, Format, Provider, Refused, Say, Think, check, refusal
-from lastword.testing.provider.marks import Marks, seal, sign
-
-MARKS = Marks("a seed")
-RS, FC, MSG = MARKS.item("rs", 0), MARKS.item("fc", 1, 0), MARKS.item("msg", 2, 0)
-
-
-def user(text: Any = "hi") -> dict[str, Any]:
-    return {"role": "user", "content": text}
-
-
-def said(content: Any = "hello", **more: Any) -> dict[str, Any]:
-    return {"role": "assistant", "content": content, **more}
-
-
-def call(id: str = "c1", arguments: Any = "{}", name: str = "read") -> dict[str, Any]:
-    return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
-def calls(*made: dict[str, Any]) -> dict[str, Any]:
-    return said(None, tool_calls=list(made))
-
-
-def result(id: str = "c1", content: Any = "gold") -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": id, "content": content}
-
-
-def fc(id: str = "c1", arguments: Any = "{}", **more: Any) -> dict[str, Any]:
-    return {"type": "function_call", "call_id": id, "name": "read", "arguments": arguments, **more}
-
-
-def fco(id: str = "c1", output: Any = "gold") -> dict[str, Any]:
-    return {"type": "function_call_output", "call_id": id, "output": output}
-
-
-def reasoning(id: str = RS, **more: Any) -> dict[str, Any]:
-    return {"type": "reasoning", "id": id, "summary": [], **more}
-
-
-def text(text: str = "well") -> dict[str, Any]:
-    return {"type": "text", "text": text}
-
-
-def use(id: str = "u1", input: Any = None, name: str = "read") -> dict[str, Any]:
-    return {"type": "tool_use", "id": id, "name": name, "input": {} if input is None else input}
-
-
-def used(id: str = "u1", content: Any = "gold") -> dict[str, Any]:
-    return {"type": "tool_result", "tool_use_id": id, "content": content}
-
-
-def thought(words: str = "hm", signature: str | None = None) -> dict[str, Any]:
-    signature = sign(words) if signature is None else signature
-    return {"type": "thinking", "thinking": words, "signature": signature}
-
-
-def body(format: Format, items: Any, **more: Any) -> dict[str, Any]:
-    where = "input" if format == "responses" else "messages"
-    needed: dict[str, Any] = {"max_tokens": 9} if format == "anthropic" else {}
-    return {"model": "m", where: items, **needed, **more}
-
+from lastword.testing.provider.marks import seal
+from tests.testing.histories import (
+    FC,
+    MARKS,
+    MSG,
+    RS,
+    body,
+    call,
+    calls,
+    chat_image,
+    fc,
+    fco,
+    image,
+    png,
+    reasoning,
+    result,
+    said,
+    text,
+    thought,
+    use,
+    used,
+    user,
+)
 
 CHAT_GOOD: dict[str, list[Any]] = {
     "one message": [user()],
@@ -76,7 +39,7 @@ CHAT_GOOD: dict[str, list[Any]] = {
         {"role": "developer", "content": "be quick"},
         user(),
     ],
-    "parts": [user([text(), {"type": "image_url", "image_url": {"url": "data:"}}])],
+    "parts": [user([text(), chat_image(png())])],
     "two of the user's": [user(), user()],
     "a result is last": [user(), calls(call()), result()],
     "parallel calls": [user(), calls(call("a"), call("b")), result("b"), result("a"), user()],
@@ -157,8 +120,19 @@ RESPONSES_BAD: dict[str, tuple[Any, str]] = {
 }
 ANTHROPIC_GOOD: dict[str, list[Any]] = {
     "one message": [user()],
-    "blocks": [user([text(), {"type": "image", "source": {}}])],
+    "blocks": [user([text(), image(png())])],
     "alternating": [user(), said(), user()],
+    "two of the user's": [user(), user()],
+    "two of the assistant's": [user(), said(), said([text()]), user()],
+    "system inside": [user(), {"role": "system", "content": "be quick"}, said(), user()],
+    "system last": [user(), {"role": "system", "content": [text("be quick")]}],
+    "results in two messages": [
+        user(),
+        said([use("a"), use("b")]),
+        user([used("a")]),
+        user([used("b")]),
+    ],
+    "thinking in between": [user(), said([text(), thought(), use()]), user([used()])],
     "a tool used": [user(), said([use()]), user([used()])],
     "parallel": [user(), said([text(), use("a"), use("b")]), user([used("b"), used("a"), text()])],
     "thinking first": [user(), said([thought(), text(), use()]), user([used()])],
@@ -168,10 +142,9 @@ ANTHROPIC_GOOD: dict[str, list[Any]] = {
 }
 ANTHROPIC_BAD: dict[str, tuple[list[Any], str]] = {
     "nothing": ([], "at least one message"),
-    "assistant first": ([said(), user()], "roles must alternate"),
-    "two of the user's": ([user(), user()], "roles must alternate"),
-    "two of the assistant's": ([user(), said(), said(), user()], "roles must alternate"),
-    "system inside": ([user(), {"role": "system", "content": "x"}, user()], "roles must alternate"),
+    "assistant first": ([said(), user()], "first message"),
+    "system before the user": ([user(), {"role": "system", "content": "x"}, user()], "must stand"),
+    "system first": ([{"role": "system", "content": "x"}, user()], "must stand"),
     "assistant last": ([user(), said()], "last message"),
     "empty content": ([user(), said(""), user()], "assistant is empty"),
     "no blocks": ([user(), said([]), user()], "assistant is empty"),
@@ -189,7 +162,6 @@ ANTHROPIC_BAD: dict[str, tuple[list[Any], str]] = {
     "an id twice": ([user(), *[said([use()]), user([used()])] * 2], "two tool uses have the id"),
     "an input no object": ([user(), said([use(input="{}")]), user([used()])], "is no object"),
     "a name": ([user(), said([use(name="no spaces")]), user([used()])], "no name of a tool"),
-    "thinking behind": ([user(), said([text(), thought(), use()]), user([used()])], "behind other"),
     "only thinking": ([user(), said([thought()]), user()], "cannot be thinking"),
     "no signature": ([user(), said([thought(signature=""), text()]), user()], "Field required"),
     "a wrong one": ([user(), said([thought(signature="x"), text()]), user()], "invalid signature"),
@@ -267,7 +239,8 @@ def test_a_continued_response_may_begin_with_an_output() -> None:
 def test_a_tool_loop_keeps_the_thinking_it_began_with() -> None:
     own, strange = MARKS.use(0, thought=True), "u1"
     without = MARKS.use(0, thought=False)
-    enabled = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
+    enabled = {"thinking": {"type": "enabled", "budget_tokens": 1024}, "max_tokens": 2048}
+    adaptive = {"thinking": {"type": "adaptive"}}
 
     def judged(id: str, *blocks: dict[str, Any], **more: Any) -> str:
         turn = [user(), said([*blocks, use(id)]), user([used(id)])]
@@ -276,6 +249,7 @@ def test_a_tool_loop_keeps_the_thinking_it_began_with() -> None:
     assert "starts with thinking" in judged(own, **enabled)
     assert "starts with thinking" in judged(strange, **enabled)
     assert judged(own, thought(), **enabled) == judged(without, **enabled) == judged(own) == "None"
+    assert judged(own, **adaptive) == judged(strange, **adaptive) == "None"
 
 
 async def test_a_request_that_breaks_a_rule_takes_nothing_from_the_script() -> None:

@@ -3,19 +3,32 @@
 from lastword.testing.provider.request import Request
 from lastword.testing.provider.script import Answer, Call, Failure, Say, Silence, Think
 from lastword.testing.provider.server import Provider
-from lastword.testing.provider.strict import Format, Refused, check, refusal
+from lastword.testing.provider.strict import (
+    RULES,
+    Format,
+    Offence,
+    Refused,
+    Rule,
+    check,
+    judge,
+    refusal,
+)
 
 __all__ = [
+    "RULES",
     "Answer",
     "Call",
     "Failure",
     "Format",
+    "Offence",
     "Provider",
     "Refused",
     "Request",
+    "Rule",
     "Say",
     "Silence",
     "Think",
     "check",
+    "judge",
     "refusal",
 ]

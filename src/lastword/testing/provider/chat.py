@@ -20,7 +20,8 @@ def error(failure: Failure) -> dict[str, Any]:
     """How OpenAI says that something went wrong."""
     usual = ("server_error" if failure.status >= 500 else "invalid_request_error", None)
     kind, code = _ERRORS.get(failure.status, usual)
-    return {"error": {"message": failure.message, "type": kind, "param": None, "code": code}}
+    where = {"param": failure.param, "code": failure.code or code}
+    return {"error": {"message": failure.message, "type": kind, **where}}
 
 
 def whole(answer: Answer, body: Mapping[str, Any], marks: Marks) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from lastword.testing.provider.script import Reply
-from lastword.testing.provider.strict import Format
+from lastword.testing.provider.strict import Format, Offence
 
 _ASSISTANT = ("function_call", "reasoning")
 
@@ -30,6 +30,7 @@ class Request:
     format: Format | None
     when: float
     answer: Reply | None = None
+    offences: Sequence[Offence] = ()  # what the judge found, advice too
     refused: str | None = None
     closed: asyncio.Event = field(default_factory=asyncio.Event)
     finished: asyncio.Event = field(default_factory=asyncio.Event)

@@ -74,11 +74,16 @@ Part: TypeAlias = Say | Think | Call
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error, in the words of the format that is spoken."""
+    """An error, in the words of the format that is spoken.
+
+    `param` and `code` are OpenAI's: what part of the request is meant, and what is wrong with it.
+    """
 
     status: int
     message: str
     retry_after: float | None = None
+    param: str | None = None
+    code: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

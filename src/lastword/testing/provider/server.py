@@ -1,7 +1,8 @@
 """The provider: a server on loopback that answers by a script, and keeps what it was asked.
 
 It is as strict as the strictest of those it stands in for: a request that breaks a rule is
-refused, takes nothing from the script, and is in `refused` with the reason.
+refused, takes nothing from the script, and is in `refused` with the reason. A breach of what is
+only advice is taken. Both are in `offences`, by their codes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from lastword.testing.provider.script import (
     Silence,
     reply,
 )
-from lastword.testing.provider.strict import refusal
+from lastword.testing.provider.strict import Offence, first_refused, judge
 
 Script: TypeAlias = Callable[[Request], Reply | Part | str]
 _R = TypeVar("_R", bound=Reply)
@@ -134,6 +135,11 @@ class Provider:
         """Those that broke a rule; each has its reason in `refused`."""
         return [request for request in self.requests if request.refused is not None]
 
+    @property
+    def offences(self) -> list[Offence]:
+        """Every breach of a rule in what was asked, advice too, in order."""
+        return [offence for request in self.requests for offence in request.offences]
+
     def _next(self, one: _R) -> _R:
         self._script.append(one)
         return one
@@ -168,9 +174,11 @@ class Provider:
                 exchange.fail(Failure(404, f"there is no {request.method} {request.path} here"))
             return
         if self._strict:
-            request.refused = refusal(request.format, request.body)
-        if request.refused is not None:
-            exchange.fail(Failure(400, request.refused))
+            request.offences = judge(request.format, request.body)
+        if refused := first_refused(request.offences):
+            request.refused = refused.message
+            rule = refused.rule
+            exchange.fail(Failure(rule.status, refused.message, param=refused.at, code=rule.kind))
         else:
             await exchange.play(self._reply(request))
 
