@@ -31,8 +31,9 @@ def result(id: str = "c1", content: Any = "gold") -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": id, "content": content}
 
 
-def fc(id: str = "c1", arguments: Any = "{}", **more: Any) -> dict[str, Any]:
-    return {"type": "function_call", "call_id": id, "name": "read", "arguments": arguments, **more}
+def fc(call: str = "c1", arguments: Any = "{}", **more: Any) -> dict[str, Any]:
+    called = {"type": "function_call", "call_id": call, "name": "read", "arguments": arguments}
+    return {**called, **more}
 
 
 def fco(id: str = "c1", output: Any = "gold") -> dict[str, Any]:

@@ -82,7 +82,7 @@ RESPONSES_GOOD: dict[str, Any] = {
     "a call": [user(), fc(), fco()],
     "parallel calls": [user(), fc("a"), fc("b"), fco("b"), fco("a"), user()],
     "text behind a call": [user(), fc(), said(), fco()],
-    "reasoning with its item": [user(), reasoning(), fc(id=FC) | {"call_id": "c1"}, fco()],
+    "reasoning with its item": [user(), reasoning(), fc(id=FC), fco()],
     "two reasonings": [user(), reasoning("rs_1"), reasoning("rs_2"), said(), user()],
     "a strange reasoning": [user(), reasoning("rs_1"), fc(), fco()],
     "sealed": [user(), reasoning(encrypted_content=seal(RS)), said(), user()],

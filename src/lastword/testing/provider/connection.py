@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import cast
 
+_HEAD_ENDS = b"\r\n\r\n"
 _STREAMED = {"content-type": "text/event-stream; charset=utf-8", "transfer-encoding": "chunked"}
 
 
@@ -37,7 +38,8 @@ class Connection(asyncio.Protocol):
         self.left: Callable[[], None] | None = None  # called when the client leaves a request
         self._received = received
         self._lost = lost
-        self._buffer = b""
+        self._buffer = bytearray()
+        self._next: Received | None = None  # its body is on the way
         self._busy = False
         self._transport: asyncio.Transport | None = None
 
@@ -84,18 +86,31 @@ class Connection(asyncio.Protocol):
                 self.left()
 
     def _read(self) -> None:
-        head, separator, rest = self._buffer.partition(b"\r\n\r\n")
-        if self._busy or not separator or not self.open:
+        if self._busy or not self.open:
             return
-        first, *lines = head.decode("latin-1").split("\r\n")
+        if self._next is None:
+            self._next = self._head()
+        if self._next is None:
+            return
+        length = int(self._next.headers.get("content-length", "0"))
+        if len(self._buffer) < length:
+            return
+        received = replace(self._next, body=bytes(self._buffer[:length]))
+        del self._buffer[:length]
+        self._busy, self._next = True, None
+        self._received(self, received)
+
+    def _head(self) -> Received | None:
+        """The next request without its body, once its first lines are there: read only once."""
+        end = self._buffer.find(_HEAD_ENDS)
+        if end < 0:
+            return None
+        first, *lines = self._buffer[:end].decode("latin-1").split("\r\n")
+        del self._buffer[: end + len(_HEAD_ENDS)]
         named = (line.partition(":") for line in lines)
         headers = {name.strip().lower(): value.strip() for name, _, value in named}
-        length = int(headers.get("content-length", "0"))
-        if len(rest) < length:
-            return
-        self._busy, self._buffer = True, rest[length:]
         method, target, _ = first.split(" ", 2)
-        self._received(self, Received(method, target, headers, rest[:length]))
+        return Received(method, target, headers, b"")
 
 
 def head(status: int, headers: Mapping[str, str]) -> bytes:
