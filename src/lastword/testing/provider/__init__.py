@@ -2,6 +2,7 @@
 
 from lastword.testing.provider.request import Request
 from lastword.testing.provider.script import Answer, Call, Failure, Say, Silence, Think
+from lastword.testing.provider.scripted import Conversation
 from lastword.testing.provider.server import Provider
 from lastword.testing.provider.strict import (
     RULES,
@@ -18,6 +19,7 @@ __all__ = [
     "RULES",
     "Answer",
     "Call",
+    "Conversation",
     "Failure",
     "Format",
     "Offence",

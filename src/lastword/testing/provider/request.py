@@ -52,10 +52,13 @@ class Request:
     @property
     def prompt(self) -> str:
         """What the person said last."""
-        for message in reversed(self.messages):
-            if message.get("role") == "user" and (text := _text(message.get("content"))):
-                return text
-        return ""
+        return self.said[-1] if self.said else ""
+
+    @property
+    def said(self) -> list[str]:
+        """All that the person said, in order."""
+        theirs = [one.get("content") for one in self.messages if one.get("role") == "user"]
+        return [text for text in map(_text, theirs) if text]
 
     @property
     def results(self) -> list[str]:

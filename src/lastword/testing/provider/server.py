@@ -10,49 +10,36 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self, TypeAlias, TypeVar, cast
+from typing import Any, Self, cast
 
-from lastword.runtime.tasks import Tasks, ended
 from lastword.testing.provider.bell import Bell
 from lastword.testing.provider.connection import Connection, Received
 from lastword.testing.provider.exchange import Exchange
 from lastword.testing.provider.formats import PATHS, models
 from lastword.testing.provider.marks import Marks
 from lastword.testing.provider.request import Request
-from lastword.testing.provider.script import (
-    Answer,
-    Ending,
-    Failure,
-    Finish,
-    Part,
-    Reply,
-    Say,
-    Silence,
-    reply,
-)
+from lastword.testing.provider.script import Failure, Reply
+from lastword.testing.provider.scripted import About, Conversation, Scripted
 from lastword.testing.provider.strict import Offence, first_refused, judge
 
-Script: TypeAlias = Callable[[Request], Reply | Part | str]
-_R = TypeVar("_R", bound=Reply)
 
+class Provider(Scripted):
+    """A scripted language model over HTTP. Open it with `async with`.
 
-class Provider:
-    """A scripted language model over HTTP. Open it with `async with`."""
+    What it is told to answer is for every request that is not a conversation's.
+    """
 
     def __init__(self, *, strict: bool = True, models: Sequence[str] = ("scripted",)) -> None:
+        super().__init__(Bell())
         self.url = ""
-        self.requests: list[Request] = []
-        self.errors: list[Exception] = []  # what the function of a script raised
+        self.errors: list[BaseException] = []  # what the function of a script raised, and our own
         self._strict = strict
         self._models = tuple(models)
-        self._script: deque[Reply] = deque()
-        self._always: Script | None = None
+        self._conversations: list[Conversation] = []
         self._seed = secrets.token_hex(8)  # ids are unlike those of any provider before
-        self._bell = Bell()
-        self._tasks = Tasks("provider", loud=True)
+        self._serving: set[asyncio.Task[None]] = set()
         self._connections: set[Connection] = set()
         self._server: asyncio.Server | None = None
 
@@ -72,11 +59,12 @@ class Provider:
         if self._server is None:
             return
         self._server.close()
-        self._tasks.cancel()
-        await ended(self._tasks.living, 60)
-        for one in self._script:
-            if isinstance(one, Answer):
-                one.end()
+        serving = list(self._serving)
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
+        for scripted in (self, *self._conversations):
+            scripted.end()
         connections = list(self._connections)
         for connection in connections:
             connection.abort()
@@ -86,49 +74,11 @@ class Provider:
         if self.errors and error is None:
             raise self.errors[0]
 
-    def say(self, *chunks: str, paced: bool = False, every: float = 0.0) -> Answer:
-        """The next answer is this text."""
-        return self.answer(Say(*chunks), paced=paced, every=every)
-
-    def answer(
-        self,
-        *parts: Part | str,
-        finish: Finish = "stop",
-        paced: bool = False,
-        every: float = 0.0,
-    ) -> Answer:
-        """The next answer has these parts; paced, each step waits for the test to let it go."""
-        return self._next(Answer(*parts, finish=finish, paced=paced, every=every))
-
-    def fail(
-        self,
-        status: int,
-        message: str = "scripted to fail",
-        *,
-        retry_after: float | None = None,
-        after: Sequence[Part | str] = (),
-    ) -> Reply:
-        """The next request fails: at once, or in the stream behind these parts."""
-        failure = Failure(status, message, retry_after)
-        return self._next(Answer(*after, ending=failure) if after else failure)
-
-    def cut(self, *parts: Part | str, paced: bool = False, every: float = 0.0) -> Answer:
-        """The next answer breaks off behind these parts: the connection is closed."""
-        ending: Ending = "cut"
-        return self._next(Answer(*parts, ending=ending, paced=paced, every=every))
-
-    def hang(self) -> Silence:
-        """The next request is never answered."""
-        return self._next(Silence())
-
-    def always(self, script: Script) -> None:
-        """What is not scripted is answered by this function of the request."""
-        self._always = script
-
-    async def asked(self, n: int = 1) -> Request:
-        """The n-th request, as soon as it is there."""
-        await self._bell.until(lambda: len(self.requests) >= n)
-        return self.requests[n - 1]
+    def conversation(self, about: About) -> Conversation:
+        """A script of its own for requests about something; the first that fits is the one."""
+        made = Conversation(about, self._bell)
+        self._conversations.append(made)
+        return made
 
     @property
     def refused(self) -> list[Request]:
@@ -139,10 +89,6 @@ class Provider:
     def offences(self) -> list[Offence]:
         """Every breach of a rule in what was asked, advice too, in order."""
         return [offence for request in self.requests for offence in request.offences]
-
-    def _next(self, one: _R) -> _R:
-        self._script.append(one)
-        return one
 
     def _connect(self) -> Connection:
         connection = Connection(self._received, self._connections.discard)
@@ -162,8 +108,20 @@ class Provider:
         )
         self.requests.append(request)
         exchange = Exchange(connection, request, Marks(f"{self._seed} {request.number}"))
-        self._tasks.start(self._serve(exchange), name=f"request {request.number}")
+        self._start(exchange)
         self._bell.ring()
+
+    def _start(self, exchange: Exchange) -> None:
+        # not by the loop's factory: an eager one would serve it before it is known of
+        loop, name = asyncio.get_running_loop(), f"provider request {exchange.request.number}"
+        task = asyncio.Task(self._serve(exchange), loop=loop, name=name)
+        self._serving.add(task)
+        task.add_done_callback(self._served)
+
+    def _served(self, task: asyncio.Task[None]) -> None:
+        self._serving.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            self.errors.append(error)
 
     async def _serve(self, exchange: Exchange) -> None:
         request = exchange.request
@@ -183,12 +141,9 @@ class Provider:
             await exchange.play(self._reply(request))
 
     def _reply(self, request: Request) -> Reply:
-        if self._script:
-            return self._script.popleft()
-        if self._always is None:
-            return Failure(400, f"nothing is scripted for request {request.number}")
         try:
-            return reply(self._always(request))
+            own = [one for one in self._conversations if one.has(request)]
+            return (own[0] if own else self).reply_to(request)
         except Exception as error:  # noqa: BLE001 - raised when the provider closes
             self.errors.append(error)
             return Failure(400, f"the script failed on request {request.number}: {error!r}")
