@@ -1,68 +1,20 @@
-"""An agent runtime in which stop means stop."""
+"""An agent runtime in which stop means stop.
 
-from lastword.core.model import (
-    Attachment,
-    Generation,
-    Message,
-    Outcome,
-    Policy,
-    Reason,
-    Status,
-    Token,
-)
-from lastword.core.receipt import Receipt
-from lastword.core.transcript import Shown
-from lastword.core.words import means_stop
-from lastword.errors import (
-    Busy,
-    LastwordError,
-    NotAllowed,
-    NotWaiting,
-    QueueFull,
-    Refused,
-    RuntimeClosed,
-    SlowWatcher,
-    StaleRun,
-    Superseded,
-)
-from lastword.runtime.children import Child
-from lastword.runtime.feed import FeedEvent
-from lastword.runtime.ledger import Call
-from lastword.runtime.run import Engine, Run
-from lastword.runtime.runtime import Runtime
-from lastword.runtime.session import Session
-from lastword.runtime.ticket import Ticket
-from lastword.stores.contract import Store
+The public names are in `public`, and are fetched when they are first asked for: a part that
+stands by itself, such as `lastword.testing.provider`, is imported without the rest.
+"""
 
-__all__ = [
-    "Attachment",
-    "Busy",
-    "Call",
-    "Child",
-    "Engine",
-    "FeedEvent",
-    "Generation",
-    "LastwordError",
-    "Message",
-    "NotAllowed",
-    "NotWaiting",
-    "Outcome",
-    "Policy",
-    "QueueFull",
-    "Reason",
-    "Receipt",
-    "Refused",
-    "Run",
-    "Runtime",
-    "RuntimeClosed",
-    "Session",
-    "Shown",
-    "SlowWatcher",
-    "StaleRun",
-    "Status",
-    "Store",
-    "Superseded",
-    "Ticket",
-    "Token",
-    "means_stop",
-]
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lastword.public import *  # noqa: F403 - the same names, for whoever reads types
+
+    __all__: list[str]
+else:
+
+    def __getattr__(name: str) -> object:
+        return getattr(import_module("lastword.public"), name)
+
+    def __dir__() -> list[str]:
+        return list(import_module("lastword.public").__all__)

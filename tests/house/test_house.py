@@ -120,14 +120,30 @@ def test_every_link_between_the_pages_leads_somewhere() -> None:
 HELP = "from lastword.cli import main; main(['--help'])"
 
 
-@pytest.mark.parametrize("what", ["import lastword", HELP], ids=["import", "help"])
-def test_importing_lastword_or_asking_for_help_imports_nothing_but_python(what: str) -> None:
+def imported_by(what: str) -> set[str]:
+    """What a fresh Python has imported by the end of this."""
     tell = "atexit.register(lambda: print(*(set(sys.modules) - old)))"
     look = f"import atexit, sys; old = set(sys.modules); {tell}; {what}"
     *_, imported = run(sys.executable, "-c", look).splitlines()
-    roots = {name.partition(".")[0] for name in imported.split()}
+    return set(imported.split())
+
+
+@pytest.mark.parametrize("what", ["from lastword import *", HELP], ids=["import", "help"])
+def test_importing_lastword_or_asking_for_help_imports_nothing_but_python(what: str) -> None:
+    roots = {name.partition(".")[0] for name in imported_by(what)}
 
     assert roots - sys.stdlib_module_names == {"lastword"}
+
+
+def test_importing_the_provider_imports_nothing_but_python_and_itself() -> None:
+    alone = "lastword.testing.provider"
+    roots = {
+        name if name.startswith("lastword") else name.partition(".")[0]
+        for name in imported_by(f"import {alone}")
+        if not name.startswith(alone)
+    }
+
+    assert roots - sys.stdlib_module_names == {"lastword", "lastword.testing"}
 
 
 @pytest.mark.parametrize(
