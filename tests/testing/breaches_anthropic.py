@@ -65,6 +65,11 @@ MESSAGES: dict[str, Breach] = {
         asked(user(), said(), SYSTEM, user()),
         asked(user(), SYSTEM, said(), user(), SYSTEM),
     ),
+    "anthropic.system_model": (
+        "anthropic",
+        asked(user(), SYSTEM, model="claude-sonnet-4-5"),
+        asked(user(), SYSTEM, model="claude-opus-4-8"),
+    ),
     "anthropic.prefill": (
         "anthropic",
         asked(user(), said("so"), model="claude-opus-4-8"),
@@ -96,7 +101,7 @@ MESSAGES: dict[str, Breach] = {
     "anthropic.thinking_place": (
         "anthropic",
         asked(user(), said([text(), thought(), text()]), user()),
-        asked(user(), said([thought(), text()]), user()),
+        asked(user(), said([thought(), text(), thought(), text()]), user()),
     ),
     "anthropic.thinking_lost": (
         "anthropic",
@@ -215,8 +220,8 @@ FILES: dict[str, Breach] = {
     ),
     "anthropic.too_many_images": (
         "anthropic",
-        lambda: body("anthropic", [user([image(png())] * 601)]),
-        lambda: body("anthropic", [user([image(png())] * 600)]),
+        lambda: body("anthropic", [user([image(png())] * 101)]),
+        lambda: body("anthropic", [user([image(png())] * 100)]),
     ),
     "anthropic.document_type": (
         "anthropic",

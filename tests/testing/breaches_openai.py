@@ -102,11 +102,6 @@ SHARED: dict[str, Breach] = {
         lambda: body("chat", [user([chat_image(png(size=20 * MB + 1))])]),
         lambda: body("chat", [user([chat_image(png(size=20 * MB))])]),
     ),
-    "openai.too_many_images": (
-        "chat",
-        many(lambda: chat_image(png()), 1501),
-        many(lambda: chat_image(png()), 1500),
-    ),
     "openai.files_too_large": (
         "chat",
         lambda: body("chat", [user([chat_file(PDF + b"\0" * 50 * MB, "application/pdf")])]),

@@ -3,7 +3,8 @@
 import asyncio
 import json
 from http.client import HTTPConnection
-from typing import Any
+from random import Random
+from typing import Any, cast
 
 import pytest
 
@@ -201,3 +202,26 @@ async def test_what_is_too_large_for_a_request_is_answered_with_413() -> None:
     assert status == 413
     assert answer["error"]["type"] == "request_too_large"
     assert provider.offences[0].code == "anthropic.too_large"
+
+
+def mutated(node: Any, chance: Random) -> Any:
+    """The same, with something else in one place or another."""
+    if chance.random() < 0.05:
+        return chance.choice([None, 0, "", "x", [], {}, [None], {"type": None}, True, 1.5])
+    if isinstance(node, dict):
+        entries = cast("dict[str, Any]", node).items()
+        return {key: mutated(value, chance) for key, value in entries if chance.random() > 0.02}
+    if isinstance(node, list):
+        return [mutated(one, chance) for one in cast("list[Any]", node)]
+    return node
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_request_of_any_shape_is_judged(seed: int) -> None:
+    chance = Random(seed)
+    small = [breach for code, breach in BREACHES.items() if "too_" not in code]
+    for spoken, *made in small:
+        for one in made:
+            for found in judge(spoken, mutated(one(), chance)):
+                assert found.code in RULES
+                assert found.message

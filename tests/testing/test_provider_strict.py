@@ -143,8 +143,8 @@ ANTHROPIC_GOOD: dict[str, list[Any]] = {
 ANTHROPIC_BAD: dict[str, tuple[list[Any], str]] = {
     "nothing": ([], "at least one message"),
     "assistant first": ([said(), user()], "first message"),
-    "system before the user": ([user(), {"role": "system", "content": "x"}, user()], "must stand"),
-    "system first": ([{"role": "system", "content": "x"}, user()], "must stand"),
+    "system before the user": ([user(), {"role": "system", "content": "x"}, user()], "must follow"),
+    "system first": ([{"role": "system", "content": "x"}, user()], "must follow"),
     "assistant last": ([user(), said()], "last message"),
     "empty content": ([user(), said(""), user()], "assistant is empty"),
     "no blocks": ([user(), said([]), user()], "assistant is empty"),

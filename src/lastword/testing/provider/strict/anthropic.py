@@ -27,6 +27,7 @@ _OF_THE_MODEL = (*_THOUGHT, "tool_use", "server_tool_use", "mcp_tool_use", "comp
 _OF_THE_USER = ("tool_result", "image", "document", "search_result", "container_upload")
 _KNOWN = ("text", "mid_conv_system", *_OF_THE_MODEL, *_OF_THE_USER)
 _CONTINUES = re.compile(r"claude-(2|3|instant|[a-z]+-4(-[0-5])?(-\d{8}|@.*)?$).*")
+_INSTRUCTED_FIRST = re.compile(r"claude-(2|3|instant|[a-z]+-4(-[0-7])?(-\d{8}|@.*)?$).*")
 _ADAPTIVE_ONLY = re.compile(r"claude-[a-z]+-(4-[7-9]|[5-9]).*")
 
 TOO_LARGE = Rule("anthropic.too_large", "Errors: 32 MB a request", status=413)
@@ -36,6 +37,7 @@ TOO_MANY_MESSAGES = Rule("anthropic.too_many_messages", "API reference: 100,000 
 ROLE = Rule("anthropic.role", "API reference: user, assistant or system")
 FIRST = Rule("anthropic.first", 'Bedrock: first message must use the "user" role')
 SYSTEM_PLACE = Rule("anthropic.system_place", "Mid-conversation system messages, limitations")
+SYSTEM_MODEL = Rule("anthropic.system_model", "Mid-conversation system messages: since Opus 4.8")
 PREFILL = Rule("anthropic.prefill", "What's new in Claude 4.6: must end with a user message")
 TRAILING_SPACE = Rule("anthropic.trailing_space", "met: cannot end with trailing whitespace")
 EMPTY_CONTENT = Rule("anthropic.empty_content", "met: all messages must have non-empty content")
@@ -44,7 +46,7 @@ BLOCK = Rule("anthropic.block", "API reference, content blocks")
 BLOCK_ROLE = Rule("anthropic.block_role", "met: blocks can only be in messages of the other role")
 THINKING_LAST = Rule("anthropic.thinking_last", "met: final block cannot be `thinking`")
 THINKING_SIGNATURE = Rule("anthropic.thinking_signature", "met: Invalid `signature`, or none")
-THINKING_PLACE = Rule("anthropic.thinking_place", "Extended thinking: comes first", "advice")
+THINKING_PLACE = Rule("anthropic.thinking_place", "met for a time: first block", "advice")
 THINKING_LOST = Rule("anthropic.thinking_lost", "met: must start with a thinking block")
 THINKING_CONFIG = Rule("anthropic.thinking_config", "Thinking: budgets, and adaptive without one")
 TOO_MANY_CACHED = Rule("anthropic.too_many_cached", "met: maximum of 4 blocks with cache_control")
@@ -57,6 +59,7 @@ RULES = (
     ROLE,
     FIRST,
     SYSTEM_PLACE,
+    SYSTEM_MODEL,
     PREFILL,
     TRAILING_SPACE,
     EMPTY_CONTENT,
@@ -109,6 +112,8 @@ def judged(body: Item) -> Iterator[Offence]:
         yield TOO_MANY_MESSAGES.broken(f"messages: {_MOST_MESSAGES} messages at most")
     yield from _system(body.get("system") or "")
     yield from _places(messages)
+    if _INSTRUCTED_FIRST.fullmatch(body["model"]) and _has_system(messages):
+        yield SYSTEM_MODEL.broken('messages: Unexpected role "system", for this model')
     for index, message in enumerate(messages):
         yield from _message(message, f"messages.{index}")
     turns = _turns(messages)
@@ -157,6 +162,10 @@ def _system(system: str | Sequence[Item]) -> Iterator[Offence]:
         yield BLANK_TEXT.broken("system: text content blocks must be non-empty")
 
 
+def _has_system(messages: Sequence[Item]) -> bool:
+    return any(message["role"] == "system" for message in messages)
+
+
 def _places(messages: Sequence[Item]) -> Iterator[Offence]:
     """Instructions come behind the user's turn, and before the model's or last."""
     roles = ["", *(message["role"] for message in messages), "assistant"]
@@ -166,8 +175,8 @@ def _places(messages: Sequence[Item]) -> Iterator[Offence]:
             known = "'user', 'assistant' or 'system'"
             yield ROLE.broken(f"{at}.role: Input should be {known}")
         if message["role"] == "system" and (before != "user" or after != "assistant"):
-            where = "right behind a user message, and last or before an assistant message"
-            yield SYSTEM_PLACE.broken(f"{at}: a system message must stand {where}")
+            where = "follow a 'user' message, and precede an 'assistant' message or end the array"
+            yield SYSTEM_PLACE.broken(f"{at}: role 'system' must {where}")
     if messages[0]["role"] == "assistant":
         yield FIRST.broken('messages: first message must use the "user" role')
 
@@ -225,10 +234,11 @@ def _exchanges(turns: Sequence[_Turn]) -> Iterator[Offence]:
         if turn.role == "user":
             yield from anthropic_tools.results(turn.messages, asked, turn.at)
         asked = turn.uses
-        order = [block["type"] not in _THOUGHT for block in turn.blocks]
-        if order != sorted(order):
-            yield THINKING_PLACE.broken(f"{turn.at}: thinking stands behind other content")
-        if order and not order[-1]:
+        thought = [block["type"] in _THOUGHT for block in turn.blocks]
+        if any(thought) and not thought[0]:
+            why = "if an assistant message contains any thinking, the first block must be thinking"
+            yield THINKING_PLACE.broken(f"{turn.at}: {why}")
+        if thought and thought[-1]:
             yield THINKING_LAST.broken(f"{turn.at}: the final block cannot be thinking")
     yield from anthropic_tools.uses([use for turn in turns for use in turn.uses])
 

@@ -15,7 +15,7 @@ _HEAVY_IMAGE = 5 * MB
 _WIDEST = 8000
 _WIDEST_OF_MANY = 2000
 _MANY_IMAGES = 20
-_MOST_IMAGES = 600
+_MOST_IMAGES = 100
 _WIDEST_WISE = 1568
 
 IMAGE_TYPE = Rule("anthropic.image_type", "Vision: jpeg, png, gif or webp")
@@ -27,7 +27,9 @@ IMAGE_TOO_LARGE = Rule("anthropic.image_too_large", "Vision: 10 MB of base64 eac
 IMAGE_HEAVY = Rule("anthropic.image_heavy", "Vision: 5 MB each where others serve it", "advice")
 IMAGE_TOO_WIDE = Rule("anthropic.image_too_wide", "Vision: 8000 pixels, 2000 if more than 20")
 IMAGE_WIDE = Rule("anthropic.image_wide", "Vision: resized above 1568 pixels", "advice")
-TOO_MANY_IMAGES = Rule("anthropic.too_many_images", "Vision: 600 a request")
+TOO_MANY_IMAGES = Rule(
+    "anthropic.too_many_images", "Vision: 100 a request, some models more", "advice"
+)
 DOCUMENT_TYPE = Rule("anthropic.document_type", "PDF support: application/pdf, or text/plain")
 DOCUMENT_INVALID = Rule("anthropic.document_invalid", "met: The PDF specified was not valid")
 

@@ -29,7 +29,7 @@ AUDIO_FORMAT = Rule("chat.audio_format", "API reference, input_audio", kind="inv
 AUDIO_MODEL = Rule("chat.audio_model", "Audio guide: gpt-audio models", kind="invalid_value")
 EMPTY_CALLS = Rule("chat.empty_calls", "met: tool_calls, empty array", kind="empty_array")
 CALL_ID = Rule("chat.call_id", "met: maximum length 40", kind="string_above_max_length")
-DOUBLE_CALL = Rule("chat.double_call", "vLLM, Moonshot: ids of tool calls are unique")
+DOUBLE_CALL = Rule("chat.double_call", "met: Duplicate value for 'tool_call_id'")
 NO_RESULT = Rule("chat.no_result", "met: must be followed by tool messages")
 ORPHAN = Rule("chat.orphan_result", "met: must be a response to a preceding message")
 AFTER_TOOL = Rule("chat.user_after_tool", "Mistral: unexpected role user after tool", "advice")
@@ -70,7 +70,7 @@ def judged(body: Item) -> Iterator[Offence]:
     offered: Sequence[Item] = body.get("tools") or ()
     named = [(tool["function"], f"tools[{at}].function") for at, tool in enumerate(offered)]
     yield from openai.tools(named)
-    yield from openai.amounts(*_carried(messages))
+    yield from openai.weight(_files(messages))
 
 
 def _message(message: Item, at: str, model: str) -> Iterator[Offence]:
@@ -168,10 +168,7 @@ def _unanswered(waiting: Sequence[str], at: str) -> Iterator[Offence]:
         yield NO_RESULT.broken(f"tool calls without a result right behind them: {waiting}", at)
 
 
-def _carried(messages: Sequence[Item]) -> tuple[int, int]:
-    """How many images, and how many bytes of files."""
+def _files(messages: Sequence[Item]) -> list[str]:
     lists = [message["content"] for message in messages if isinstance(message.get("content"), list)]
     parts: list[Item] = [part for content in lists for part in content]
-    files = [part["file"].get("file_data") or "" for part in parts if part["type"] == "file"]
-    images = sum(part["type"] == "image_url" for part in parts)
-    return images, sum(len(file) * 3 // 4 for file in files)
+    return [part["file"].get("file_data") or "" for part in parts if part["type"] == "file"]

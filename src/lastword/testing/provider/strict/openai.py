@@ -20,7 +20,6 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _LONGEST_TEXT = 10 * MB
 _MOST_TOOLS = 128
 _LONGEST_DESCRIPTION = 1024
-_MOST_IMAGES = 1500
 _LARGEST_IMAGE = 20 * MB
 _LARGEST_FILES = 50 * MB
 
@@ -42,8 +41,7 @@ IMAGE_BASE64 = Rule("openai.image_base64", "met: Invalid base64 image_url", kind
 IMAGE_TOO_LARGE = Rule(
     "openai.image_too_large", "met: below 20 MB in size", kind="image_above_max_size"
 )
-TOO_MANY_IMAGES = Rule("openai.too_many_images", "Images and vision guide: 1500 a request")
-FILES_TOO_LARGE = Rule("openai.files_too_large", "File inputs guide: 50 MB a request")
+FILES_TOO_LARGE = Rule("openai.files_too_large", "File inputs guide: 50 MB a request", "advice")
 
 RULES = (
     TOOL_NAME,
@@ -56,7 +54,6 @@ RULES = (
     IMAGE_TYPE,
     IMAGE_BASE64,
     IMAGE_TOO_LARGE,
-    TOO_MANY_IMAGES,
     FILES_TOO_LARGE,
 )
 
@@ -154,9 +151,8 @@ def image(url: str, at: str) -> Iterator[Offence]:
         yield IMAGE_TOO_LARGE.broken("Please make sure your image is below 20 MB in size.", at)
 
 
-def amounts(images: int, files: int) -> Iterator[Offence]:
-    """How many images there are in a request, and how large its files are together."""
-    if images > _MOST_IMAGES:
-        yield TOO_MANY_IMAGES.broken(f"{images} images: {_MOST_IMAGES} at most in a request")
-    if files > _LARGEST_FILES:
-        yield FILES_TOO_LARGE.broken(f"files of {files} bytes: 50 MB at most in a request")
+def weight(files: Iterable[str]) -> Iterator[Offence]:
+    """How large the files of a request are together, as they stand in it."""
+    size = sum(len(file) * 3 // 4 for file in files)
+    if size > _LARGEST_FILES:
+        yield FILES_TOO_LARGE.broken(f"files of {size} bytes: 50 MB at most in a request")

@@ -50,7 +50,7 @@ LONG_ITEM_ID = Rule(
 )
 DOUBLE_ITEM = Rule("responses.double_item", "met: Duplicate item found with id")
 CALL_ID = Rule("responses.call_id", "met: maximum length 64", kind="string_above_max_length")
-DOUBLE_CALL = Rule("responses.double_call", "vLLM: ids of tool calls are unique")
+DOUBLE_CALL = Rule("responses.double_call", "met: Duplicate function_call_output for call_id")
 NO_OUTPUT = Rule("responses.no_output", "met: No tool output found for function call")
 ORPHAN = Rule("responses.orphan_output", "met: No tool call found for function call output")
 OUTPUT = Rule("responses.output", "API reference, function_call_output", kind="invalid_type")
@@ -105,7 +105,7 @@ def judged(body: Item) -> Iterator[Offence]:
     yield from _outputs(items, continued=continued)
     for index, item in enumerate(items):
         yield from _item(item, f"input[{index}]")
-    yield from openai.amounts(*_carried(items))
+    yield from openai.weight(_files_in(items))
 
 
 def _kind(item: Item) -> str:
@@ -253,11 +253,9 @@ def _unanswered(waiting: Sequence[str]) -> Iterator[Offence]:
         yield NO_OUTPUT.broken(f"no tool output found for function calls {waiting}", "input")
 
 
-def _carried(items: Sequence[Item]) -> tuple[int, int]:
-    """How many images, and how many bytes of files."""
+def _files_in(items: Sequence[Item]) -> list[str]:
+    """The files that stand in the request."""
     lists: list[Any] = [item.get("content") or item.get("output") for item in items]
     given = [cast("list[Item]", one) for one in lists if isinstance(one, list)]
     parts = [part for one in given for part in one]
-    files = [part.get("file_data") or "" for part in parts if part["type"] == "input_file"]
-    images = sum(part["type"] == "input_image" for part in parts)
-    return images, sum(len(file) * 3 // 4 for file in files)
+    return [part.get("file_data") or "" for part in parts if part["type"] == "input_file"]
