@@ -101,7 +101,10 @@ async def test_what_a_server_gives_is_given_and_no_more_than_can_be_read(tmp_pat
 
     assert failed.error
     assert "it cannot be done" in failed.content
-    assert (picture.error, picture.content) == (False, "[image/png]")
+    assert (picture.error, picture.content) == (
+        False,
+        "[image/png]\n[from mine_picture]\n[image/png, 8 bytes]",
+    )
     assert long.content.endswith("(50028 characters)")  # of 300,000
     assert dotted.content == "called"
 

@@ -6,7 +6,10 @@ said is never quoted, only what kind of thing it was: errors end up in logs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import AsyncGenerator, Generator, Sequence
+from functools import partial
+from typing import cast
 
 from lastword.core.entries import Native
 from lastword.core.model import Attachment
@@ -68,6 +71,36 @@ def must_be_callable(thing: object, what: str) -> None:
         raise TypeError(f"{what} must be callable, and {_kind(thing)} is not")
 
 
+class Unbegun(TypeError):
+    """A tool gave something whose lines have not run; nobody would check them when they do."""
+
+
+def must_not_generate(tool: object) -> None:
+    """A `TypeError` if calling it only makes a generator: not one line of it would have run."""
+    called = tool
+    while isinstance(called, partial):
+        called = cast("partial[object]", called).func
+    if not inspect.isroutine(called) and not isinstance(called, type):
+        called = getattr(called, "__call__", called)  # noqa: B004 - the method that is run
+    if inspect.isgeneratorfunction(called) or inspect.isasyncgenfunction(called):
+        raise TypeError(
+            f"{_name(tool)} is a generator: calling it runs none of its lines, and they would run "
+            "later, unchecked. Make it a function that returns all it has; it was not called"
+        )
+
+
+def must_not_be_generated(result: object, name: str) -> None:
+    """An `Unbegun` if what a tool gave is yet to run; it is closed, so that it never does."""
+    if isinstance(result, Generator):
+        result.close()
+    elif not isinstance(result, AsyncGenerator):
+        return
+    raise Unbegun(
+        f"{name} gave a generator, whose lines have not run and will not: they would run "
+        "unchecked, after the call. Make it a function that returns all it has"
+    )
+
+
 def must_be_one_of(value: object, allowed: Sequence[object], what: str) -> None:
     """A `ValueError` if it is none of them."""
     if value not in allowed:
@@ -99,6 +132,12 @@ def attachments_of(things: Sequence[Attachment]) -> tuple[Attachment, ...]:
         if not isinstance(part, Attachment):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
             raise TypeError(f"attachments must be Attachments, and one is {_kind(part)}")
     return tuple(things)
+
+
+def _name(tool: object) -> str:
+    while isinstance(tool, partial):
+        tool = cast("partial[object]", tool).func
+    return getattr(tool, "__name__", "") or type(tool).__name__
 
 
 def _kind(thing: object) -> str:

@@ -10,7 +10,7 @@ from lastword.core.model import RunId, SessionId
 from lastword.core.transcript import Native, Nature, Shown, Summary, Text, Thinking, Used
 from lastword.processes.isolated import prepared
 from lastword.runtime.checks import encodable, must_be_native, must_be_text
-from lastword.runtime.executor import FencedExecutor
+from lastword.runtime.executor import Act, FencedExecutor
 from lastword.runtime.going import Going
 from lastword.runtime.history import History
 from lastword.runtime.journal import Journal
@@ -68,17 +68,24 @@ class ForFrameworks:
         *,
         nature: Nature = "",
         native: Native | None = None,
+        late: bool = False,
     ) -> Call[R]:
         """Write down a call as a model asked for it, for an engine that knows only later how.
 
-        `arguments` is what the model said, JSON or not; `body` is called when the call is made.
+        `arguments` is what the model said, JSON or not; `body` is called when the call is made. If
+        there is more than the tool in it, the call is `late`: it begins with `call.under_way()`.
         """
         must_be_text(name, "a tool's name")
         must_be_text(arguments, "what a model gave as arguments")
         must_be_native(native)
         intend = self._going.ledger.intend
         name, said = encodable(name), encodable(arguments)
-        return intend(body, (), {}, name, nature=nature, arguments=said, native=native)
+        return intend(body, (), {}, name, nature=nature, arguments=said, native=native, late=late)
+
+    def act(self, name: str) -> Act:
+        """Something that is to be done and that the session's own model did not ask for."""
+        must_be_text(name, "what an act is called")
+        return Act(self._hold, name)
 
     @property
     def executor(self) -> Executor:

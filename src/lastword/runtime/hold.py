@@ -76,7 +76,7 @@ class Hold:
         self._loop = asyncio.get_running_loop()
         self._dropped = 0
         self._in_line: dict[Effect, None] = {}  # deliveries that wait for their turn
-        self._under_way: dict[Effect, None] = {}
+        self._under_way: dict[Effect, int] = {}  # and how many parts of each
         self._waiter: asyncio.Future[None] | None = None  # there while somebody waits
 
     @property
@@ -109,7 +109,11 @@ class Hold:
             return let_through
 
     def begin(self, effect: Effect, event: tuple[Kind, str, object] | None = None) -> bool:
-        """Count an effect as under way, its event in the feed; False once the hold is gone."""
+        """Count an effect as under way, its event in the feed; False once the hold is gone.
+
+        One that has several parts (a tool's thread, the code around it) begins and finishes with
+        each, and is over with the last.
+        """
         with self.lock:
             if effect.void or not self.current:
                 return False
@@ -119,14 +123,19 @@ class Hold:
                 effect.piece.out = True
             effect.begun = True
             self._in_line.pop(effect, None)
-            self._under_way[effect] = None
+            self._under_way[effect] = self._under_way.get(effect, 0) + 1
             return True
 
     def begin_last_word(self, effect: Effect) -> None:
         """Count as under way what the session itself says in the run's place."""
         with self.lock:
             effect.begun = True
-            self._under_way[effect] = None
+            self._under_way[effect] = 1
+
+    def put_off(self, effect: Effect) -> None:
+        """It says that it has done nothing yet, and may begin later."""
+        with self.lock:
+            effect.begun = False
 
     def give_up(self, effect: Effect) -> bool:
         """See to it that an effect never begins; False if it has."""
@@ -146,9 +155,12 @@ class Hold:
         return self._feed.append(kind, self.generation, self.run, text, data)
 
     def finish(self, effect: Effect) -> None:
-        """The effect has ended."""
+        """The effect has ended, or a part of it has."""
         with self.lock:
-            self._under_way.pop(effect, None)
+            left = self._under_way.pop(effect, 0) - 1
+            if left > 0:
+                self._under_way[effect] = left
+                return
             waiter, self._waiter = self._waiter, None
         if waiter is not None:
             with suppress(RuntimeError):  # a thread may end after the loop has closed

@@ -3,6 +3,9 @@
 A call is written down before it begins and settled once. The intent is durable before the tool's
 first line runs, and the check comes after that wait, in the same step as the tool's first line: a
 call is either refused, or recorded as begun before it can have done anything.
+
+A framework has code of its own, and of others, between the order and that line. A call of its is
+*late*: its body says itself when the line is reached, as often as it is.
 """
 
 from __future__ import annotations
@@ -11,9 +14,10 @@ import asyncio
 import inspect
 import json
 import os
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable
+from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from lastword.core.doubts import Doubts
 from lastword.core.model import CallId, Status
@@ -21,7 +25,8 @@ from lastword.core.receipt import ToolNews, ToolReport
 from lastword.core.transcript import Called, Entry, Native, Nature, Result
 from lastword.errors import ImpossibleMove
 from lastword.processes.isolated import prepared
-from lastword.runtime.executor import calling
+from lastword.runtime.checks import Unbegun, must_not_be_generated, must_not_generate
+from lastword.runtime.executor import calling, take_over
 from lastword.runtime.fence import call, is_async, name_of
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.journal import Journal
@@ -48,6 +53,7 @@ class Call(Generic[R]):
         *,
         isolated: bool,
         nature: Nature,
+        late: bool = False,
     ) -> None:
         self.id = ledger.new_id()
         self.name = name
@@ -55,7 +61,11 @@ class Call(Generic[R]):
         self.made = False
         self.isolated = isolated  # in a process of its own, which a stop kills
         self.nature: Nature = nature
+        self.late = late  # its body says when the tool's first line is reached
         self.render: Callable[[object], str] = _render  # a result, as the transcript keeps it
+        self.explain: Callable[[Exception], str] = repr  # an error, as the transcript keeps it
+        self.puts_off: tuple[type[Exception], ...] = ()  # with which a tool says: not yet
+        self.allowed = False  # what is asked before a tool was asked
         self.key = ""  # what an idempotent tool's other side knows the call by
         self.effect = Effect("tool", self.name)
         self.tool = tool
@@ -92,12 +102,20 @@ class Call(Generic[R]):
 
     def begin(self) -> object:
         """The tool's first line, if the run may still act; the check is in the same step."""
+        if self.late:
+            return self.tool(*self._args, **self._kwargs)
         if not self.isolated:
             self._ledger.check_in(self)
             return self.tool(*self._args, **self._kwargs)
         work = prepared(self.tool, self._args, self._kwargs, self.name)  # or it never began
         self._ledger.check_in(self)
         return self._ledger.processes.call(work)
+
+    @contextmanager
+    def under_way(self) -> Generator[None]:
+        """Around the tool's own code, in a late call's body; the check is in that very step."""
+        with self._ledger.under_way(self):
+            yield
 
     def skip(self, why: str) -> None:
         """Do not make it."""
@@ -133,7 +151,7 @@ class Ledger:
     def new_id(self) -> CallId:
         return CallId(f"{self._hold.run}.{len(self._calls) + 1}")
 
-    def intend(
+    def intend(  # noqa: PLR0913 - each is one thing to say of a call, with a default
         self,
         tool: Callable[..., Any],
         args: tuple[Any, ...],
@@ -144,11 +162,13 @@ class Ledger:
         nature: Nature = "",
         arguments: str | None = None,
         native: Native | None = None,
+        late: bool = False,
     ) -> Call[Any]:
         """Write down that a tool is to be called; its arguments, maybe, as a model gave them."""
+        must_not_generate(tool)
         called_as = name or name_of(tool)
         intended: Call[Any] = Call(
-            self, called_as, tool, args, kwargs, isolated=isolated, nature=nature
+            self, called_as, tool, args, kwargs, isolated=isolated, nature=nature, late=late
         )
         if self._hold.current:
             self._calls.append(intended)
@@ -193,10 +213,11 @@ class Ledger:
         made.made = True
         calling.set((made.name, made.id))
         try:
-            if self._before is not None:
+            if self._before is not None and not made.allowed:
                 asked = self._before(made)
                 if inspect.isawaitable(asked):
                     await asked
+            made.allowed = True
             await self.processes.clear()
             await self._journal.committed()
         except Exception as error:
@@ -214,26 +235,50 @@ class Ledger:
 
     def check_in(self, made: Call[Any]) -> None:
         """The last check before the tool's own code; from here on it may have executed."""
-        if not self._hold.begin(made.effect, ("call", made.name, made.news(Status.BEGUN))):
+        first = None if made.effect.begun else ("call", made.name, made.news(Status.BEGUN))
+        if not self._hold.begin(made.effect, first):
             self._hold.must_hold(f"this call of {made.name}")
             raise ImpossibleMove(f"call {made.id} of {made.name} was given up before it began")
 
-    async def _run(self, made: Call[R]) -> R:
-        in_thread = not made.isolated and not is_async(made.tool)
-        threads = self._threads if in_thread else None
+    @contextmanager
+    def under_way(self, made: Call[Any]) -> Generator[None]:
+        """Around a part of a late call, which is under way for as long as any part of it is."""
+        self.check_in(made)
+        take_over(self._hold)
         try:
-            result = await call(made.begin, made.effect, self._hold, threads)
+            yield
+        finally:
+            self._hold.finish(made.effect)
+
+    async def _run(self, made: Call[R]) -> R:
+        try:
+            result = await self._begun(made)
+            must_not_be_generated(result, made.name)
         except asyncio.CancelledError:
             given_up = self._hold.give_up(made.effect)
             self._close(made, Status.NOT_STARTED if given_up else Status.MAY_HAVE_EXECUTED)
             raise
+        except Unbegun as error:
+            self._close(made, Status.MAY_HAVE_EXECUTED, str(error), error=True)
+            raise
+        except made.puts_off:
+            self._hold.put_off(made.effect)
+            made.made = False
+            raise
         except Exception as error:
             called = made.effect.begun  # a tool that raised was called
             status = Status.COMPLETED if called else Status.NOT_STARTED
-            self._close(made, status, repr(error), error=True)
+            self._close(made, status, _cut(made.explain(error)), error=True)
             raise
         self._close(made, Status.COMPLETED, _cut(made.render(result)))
         return result
+
+    async def _begun(self, made: Call[Any]) -> Any:  # noqa: ANN401 - as the tool gives
+        if made.late:
+            return await cast("Awaitable[Any]", made.begin())
+        in_thread = not made.isolated and not is_async(made.tool)
+        threads = self._threads if in_thread else None
+        return await call(made.begin, made.effect, self._hold, threads)
 
     def _close(
         self, made: Call[Any], status: Status, content: str = "", *, error: bool = False

@@ -21,6 +21,7 @@ from lastword.runtime.checks import (
     must_be_one_of,
     must_be_seconds,
     must_be_text,
+    must_not_generate,
 )
 from lastword.runtime.children import Child
 from lastword.runtime.executor import calling
@@ -249,6 +250,7 @@ class Run(ForFrameworks):
         that repeats one which may have executed, so that the other side does it once.
         """
         must_be_callable(tool, "a tool")
+        must_not_generate(tool)
         must_be_text(name, "a tool's name")
         must_be_one_of(nature, ("", "idempotent", "read_only"), "nature")
         if isolated and is_async(tool):

@@ -7,7 +7,6 @@ history is built from the session's log. A stop closes the provider's connection
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -31,10 +30,12 @@ from pydantic_ai.run import AgentRun
 from pydantic_ai.usage import UsageLimits
 from pydantic_core import to_json
 
+from lastword.engines.pydantic_ai.calls import Calls
 from lastword.engines.pydantic_ai.compaction import Compaction
-from lastword.engines.pydantic_ai.fenced import Approve, Fenced, Held, hold_nested_agents, holding
+from lastword.engines.pydantic_ai.fenced import Approve, Fenced, Sending, hold_nested_agents
 from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import content_of, messages_of, native_of
+from lastword.engines.pydantic_ai.innermost import hold
 from lastword.engines.pydantic_ai.trouble import GARBLED, NO_ANSWER, ModelFailed, in_words
 from lastword.runtime.run import Run
 
@@ -65,10 +66,11 @@ class PydanticAI:
         hold_nested_agents()
 
     async def __call__(self, run: Run) -> None:
-        holding.set(Held(run, asyncio.get_running_loop()))  # for the agents that tools run
-        heard = _Heard(run)
+        hold(run)
+        heard, calls = _Heard(run), Calls(run)
         capabilities = [
-            Fenced(run, self._approve, self._fitting),
+            Fenced(calls),
+            Sending(calls, self._approve, self._fitting),
             UseThreadExecutor(run.executor),
             ReinjectSystemPrompt(),
         ]

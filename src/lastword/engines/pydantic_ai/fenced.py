@@ -1,31 +1,33 @@
-"""The capability that holds an agent to its run: every request and every tool passes the gate.
+"""The capabilities that hold an agent to its run: every request and every tool passes the gate.
 
-The framework checks before a tool begins and then takes a few steps more. So the call is made by
-the run's ledger, whose last check is in the same step as the tool's first line; threads are checked
-as they start; and what a model asked for in one go is written down at once.
+`Fenced` is around all hooks: the call is made by the run's ledger, and begins where its tool's own
+code does. `Sending` is inside of all of them: nothing comes between it and the request.
 
 An agent that a tool runs, maybe in a thread with an event loop of its own, is held to the same run:
-it asks its model nothing and calls no tool once the run has lost its session. What its model asks
-for is not in the ledger. The session's own model did not ask for it, and is shown the one call that
-it made.
+it asks its model nothing and calls no tool once the run has lost its session, and a stop waits for
+the tools that it has called, and names them. They are not in the ledger: the session's own model
+did not ask for them, and is shown the one call that it made.
 """
 
 # ruff: noqa: ARG002 - the methods are the framework's, with its parameters
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cache, wraps
 from typing import Any, Protocol
 
 from pydantic_ai import Agent
-from pydantic_ai.capabilities import AbstractCapability, AgentCapability, WrapToolExecuteHandler
-from pydantic_ai.exceptions import ModelRetry, ToolFailed
-from pydantic_ai.messages import ModelResponse, ToolCallPart, ToolReturn
+from pydantic_ai.capabilities import (
+    AbstractCapability,
+    AgentCapability,
+    CapabilityOrdering,
+    WrapToolExecuteHandler,
+)
+from pydantic_ai.exceptions import ModelRetry
+from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import (
     DeferredToolRequests,
@@ -35,26 +37,19 @@ from pydantic_ai.tools import (
     ToolDefinition,
     ToolDenied,
 )
-from pydantic_core import ValidationError, to_json
+from pydantic_core import ValidationError
 
-from lastword.core.transcript import Nature
-from lastword.engines.pydantic_ai.fitting import Fitting, safe_parameters, safely, sendable
-from lastword.engines.pydantic_ai.history import native_of, with_own_ids
+from lastword.engines.pydantic_ai.calls import Calls
+from lastword.engines.pydantic_ai.fitting import Fitting, safe_parameters, sendable
+from lastword.engines.pydantic_ai.history import with_own_ids
+from lastword.engines.pydantic_ai.innermost import (
+    hold_functions,
+    hold_toolsets,
+    holding,
+    making,
+)
 from lastword.engines.pydantic_ai.trouble import BROKE_OFF, NO_ANSWER, ModelFailed, broke_off
-from lastword.runtime.checks import encodable
-from lastword.runtime.ledger import Call
 from lastword.runtime.run import Run
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """Whose tools these are, and where that run lives."""
-
-    run: Run
-    loop: asyncio.AbstractEventLoop
-
-
-holding: ContextVar[Held | None] = ContextVar("lastword_holding", default=None)
 
 
 @cache
@@ -64,6 +59,7 @@ def hold_nested_agents() -> None:
     It is done where every way to run an agent comes by, `Agent.iter`, with the parameter that it
     has for that. An agent that is run anywhere else is left alone.
     """
+    hold_functions()
     unheld: Callable[..., AbstractAsyncContextManager[Any]] = Agent.iter
 
     @wraps(unheld)
@@ -74,8 +70,10 @@ def hold_nested_agents() -> None:
         **kwargs: Any,  # noqa: ANN401
     ) -> AbstractAsyncContextManager[Any]:
         given = list(capabilities or ())
-        if holding.get() and not any(isinstance(one, Fenced) for one in given):
-            given.append(Fenced())
+        if holding.get():
+            for kind in (Fenced, Sending):
+                if not any(isinstance(one, kind) for one in given):
+                    given.append(kind())
         return unheld(agent, *args, capabilities=given or None, **kwargs)
 
     Agent.iter = held  # pyright: ignore[reportAttributeAccessIssue] - it takes what it took
@@ -87,54 +85,67 @@ class Approve(Protocol):
     async def __call__(self, run: Run, tool: str, arguments: str) -> bool: ...
 
 
-class _Asked:
-    """One call that the model asked for, from then until the framework makes it."""
+@dataclass
+class Fenced(AbstractCapability[Any]):
+    """Tools. For one run of lastword's; without its calls, for an agent inside a run."""
 
-    def __init__(self, run: Run, part: ToolCallPart, nature: Nature) -> None:
-        self._body: Callable[[], Awaitable[Any]] | None = None
-        self._begun = False
-        arguments = part.args if isinstance(part.args, str) else part.args_as_json_str()
-        native = native_of(part)
-        self.call: Call[Any] = run.asked(
-            part.tool_name, arguments, self._make, nature=nature, native=native
-        )
-        self.call.render = _rendered
+    calls: Calls | None = None
+    id: str | None = field(default="lastword", kw_only=True)  # an agent has one, whoever gave it
 
-    async def _make(self) -> object:
-        self._begun = True
-        return await self._body() if self._body else None
+    def get_ordering(self) -> CapabilityOrdering:
+        return CapabilityOrdering(position="outermost")
 
-    async def make(self, body: Callable[[], Awaitable[Any]]) -> object:
-        self._body = body
-        try:
-            return await self.call()
-        except PermissionError as error:
-            if self._begun:
-                raise  # the tool's own
-            raise ToolFailed(str(error)) from error
+    async def on_tool_validate_error(
+        self,
+        ctx: RunContext[Any],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: str | dict[str, Any],
+        error: ValidationError | ModelRetry,
+    ) -> dict[str, Any]:
+        if self.calls:
+            self.calls.skip(call.tool_call_id, f"its arguments are wrong: {_why(error)}")
+        raise error
+
+    async def wrap_tool_execute(
+        self,
+        ctx: RunContext[Any],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: dict[str, Any],
+        handler: WrapToolExecuteHandler,
+    ) -> Any:  # noqa: ANN401 - whatever the tool gives
+        hold_toolsets()
+        if self.calls:
+            return await self.calls.make(call, tool_def, lambda: handler(args))
+        if (held := holding.get()) is None:
+            return await handler(args)
+        held.run.must_hold(f"this call of {call.tool_name}")
+        with making(held.run.act(call.tool_name)):
+            return await handler(args)
 
 
 @dataclass
-class Fenced(AbstractCapability[Any]):
-    """For one run of lastword's. Without one, it is for an agent inside a run, and finds it."""
+class Sending(AbstractCapability[Any]):
+    """Requests to the model, and what it asks for."""
 
-    run: Run | None = None
+    calls: Calls | None = None
     approve: Approve | None = None
     fitting: Fitting | None = None
-    id: str | None = field(default="lastword", kw_only=True)  # an agent has one, whoever gave it
-    _held: Held | None = field(default=None, init=False, repr=False)
-    _asked: dict[str, _Asked] = field(default_factory=dict[str, _Asked], init=False, repr=False)
+    id: str | None = field(default="lastword-sending", kw_only=True)
 
-    async def for_run(self, ctx: RunContext[Any]) -> AbstractCapability[Any]:
-        own = Fenced(self.run, self.approve, self.fitting)
-        own._held = None if self.run else holding.get()
-        return own
+    def get_ordering(self) -> CapabilityOrdering:
+        return CapabilityOrdering(position="innermost")
 
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        if run := self.run or (self._held and self._held.run):
-            run.must_hold("this request to the model")
+        if held := holding.get():
+            held.run.must_hold("this request to the model")
+        if self.calls:
+            self.calls.settle(request_context.messages)
         parameters = safe_parameters(request_context.model_request_parameters)
         messages = sendable(request_context.messages)
         if self.fitting:
@@ -153,9 +164,9 @@ class Fenced(AbstractCapability[Any]):
             response.usage.input_tokens,
             response.usage.output_tokens,
         )
-        if self._held:
-            self._held.loop.call_soon_threadsafe(self._held.run.used, *used)
-        if self.run is None:
+        if self.calls is None:
+            if held := holding.get():
+                held.loop.call_soon_threadsafe(held.run.used, *used)
             return response
         if request_context.streaming and broke_off(response):
             raise ModelFailed(BROKE_OFF if response.parts else NO_ANSWER)
@@ -165,77 +176,26 @@ class Fenced(AbstractCapability[Any]):
         tools = {tool.name: tool for tool in offered.function_tools}
         for part in response.parts:
             if isinstance(part, ToolCallPart) and part.tool_name not in outputs:
-                nature = _nature(tools.get(part.tool_name))
-                self._asked[part.tool_call_id] = _Asked(self.run, part, nature)
-        self.run.used(*used)
+                self.calls.ask(part, tools.get(part.tool_name))
+        self.calls.run.used(*used)
         return response
-
-    async def on_tool_validate_error(
-        self,
-        ctx: RunContext[Any],
-        *,
-        call: ToolCallPart,
-        tool_def: ToolDefinition,
-        args: str | dict[str, Any],
-        error: ValidationError | ModelRetry,
-    ) -> dict[str, Any]:
-        if asked := self._asked.pop(call.tool_call_id, None):
-            asked.call.skip(f"its arguments are wrong: {_why(error)}")
-        raise error
-
-    async def wrap_tool_execute(
-        self,
-        ctx: RunContext[Any],
-        *,
-        call: ToolCallPart,
-        tool_def: ToolDefinition,
-        args: dict[str, Any],
-        handler: WrapToolExecuteHandler,
-    ) -> Any:  # noqa: ANN401 - whatever the tool gives
-        if self.run is None:
-            if self._held:
-                self._held.run.must_hold(f"this call of {call.tool_name}")
-            return await handler(args)
-        asked = self._asked.pop(call.tool_call_id, None)
-        asked = asked or _Asked(self.run, call, _nature(tool_def))
-        return await asked.make(lambda: handler(args))
 
     async def handle_deferred_tool_calls(
         self, ctx: RunContext[Any], *, requests: DeferredToolRequests
     ) -> DeferredToolResults | None:
-        if self.run is None or self.approve is None or not requests.approvals:
+        if self.calls is None or self.approve is None or not requests.approvals:
             return None
         answers: dict[str, bool | ToolApproved | ToolDenied] = {}
         for call in requests.approvals:
-            allowed = await self.approve(self.run, call.tool_name, call.args_as_json_str())
-            self.run.must_hold(f"this call of {call.tool_name}")
+            allowed = await self.approve(self.calls.run, call.tool_name, call.args_as_json_str())
+            self.calls.run.must_hold(f"this call of {call.tool_name}")
             answers[call.tool_call_id] = ToolApproved() if allowed else ToolDenied()
-            if not allowed and (asked := self._asked.pop(call.tool_call_id, None)):
-                asked.call.skip("the person did not allow it")
+            if not allowed:
+                self.calls.skip(call.tool_call_id, "the person did not allow it")
         return DeferredToolResults(approvals=answers)
-
-
-def _nature(tool: ToolDefinition | None) -> Nature:
-    """What its metadata says of calling it twice: `{"nature": "read_only"}`, or "idempotent"."""
-    match ((tool and tool.metadata) or {}).get("nature"):
-        case "read_only" | "idempotent" as nature:
-            return nature
-        case _:
-            return ""
 
 
 def _why(error: ValidationError | ModelRetry) -> str:
     if isinstance(error, ModelRetry):
         return error.message
     return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-
-
-def _rendered(result: object) -> str:
-    """A result as the model is shown it."""
-    value: object = result.return_value if isinstance(result, ToolReturn) else result
-    if isinstance(value, str):
-        return encodable(value)
-    try:
-        return to_json(value, fallback=repr).decode()
-    except ValueError:  # a text in it has half of a character, or its own `repr` fails
-        return encodable(repr(safely(value)))
