@@ -20,7 +20,7 @@ from lastword.core.value import value
 
 Partial: TypeAlias = Literal["shown", "omitted"]
 Item: TypeAlias = Message | Text | Thinking | list[Called] | Note
-_WORDLESS = "[empty message]"
+WORDLESS = "[empty message]"
 _NATURES = {"idempotent": "is idempotent", "read_only": "only reads"}
 
 
@@ -142,7 +142,7 @@ def _put(turn: LoggedTurn, item: Item) -> list[Shown]:
     match item:
         case Message(text=text):
             blank = not (text.strip() or item.attachments)
-            return [Shown("user", _WORDLESS if blank else text, message=item)]
+            return [Shown("user", WORDLESS if blank else text, message=item)]
         case list():
             return [*map(_called, item), *(_result(turn, made) for made in item)]
         case Thinking(_, text, native):
@@ -156,10 +156,10 @@ def _put(turn: LoggedTurn, item: Item) -> list[Shown]:
 
 
 def _called(made: Called) -> Shown:
-    return Shown("call", _object(made.arguments), made.call, made.name, native=made.native)
+    return Shown("call", as_object(made.arguments), made.call, made.name, native=made.native)
 
 
-def _object(arguments: str) -> str:
+def as_object(arguments: str) -> str:
     """The arguments as a JSON object, whatever the model or a cut made of them."""
     try:
         whole = isinstance(json.loads(arguments, parse_constant=_refuse), dict)

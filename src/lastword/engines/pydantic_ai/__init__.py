@@ -82,7 +82,7 @@ class PydanticAI:
                 usage_limits=self._limits,
                 capabilities=capabilities,
             ) as agent_run:
-                await _drive(run, agent_run, heard)
+                await _drive(run, agent_run, heard, self._known_model())
         except AgentRunError as error:
             raise in_words(error, said=heard.said) from error
 
@@ -100,12 +100,14 @@ class PydanticAI:
         return named
 
 
-async def _drive(run: Run, agent_run: AgentRun[Any, Any], heard: _Heard) -> None:
+async def _drive(
+    run: Run, agent_run: AgentRun[Any, Any], heard: _Heard, model: Model | None
+) -> None:
     node = agent_run.next_node
     while not Agent.is_end_node(node):
         if Agent.is_model_request_node(node):
             for message in await run.steering():
-                content = content_of(message.text, message)
+                content = content_of(message.text, message, model)
                 agent_run.enqueue(*([content] if isinstance(content, str) else content))
             async with node.stream(agent_run.ctx) as events:
                 await heard.all_of(aiter(events))

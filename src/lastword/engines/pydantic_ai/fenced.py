@@ -40,7 +40,7 @@ from pydantic_ai.tools import (
 from pydantic_core import ValidationError
 
 from lastword.engines.pydantic_ai.calls import Calls
-from lastword.engines.pydantic_ai.fitting import Fitting, safe_parameters, sendable
+from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import with_own_ids
 from lastword.engines.pydantic_ai.innermost import (
     hold_functions,
@@ -48,6 +48,7 @@ from lastword.engines.pydantic_ai.innermost import (
     holding,
     making,
 )
+from lastword.engines.pydantic_ai.sendable import safe_parameters, sendable
 from lastword.engines.pydantic_ai.trouble import BROKE_OFF, NO_ANSWER, ModelFailed, broke_off
 from lastword.runtime.run import Run
 
@@ -147,7 +148,7 @@ class Sending(AbstractCapability[Any]):
         if self.calls:
             self.calls.settle(request_context.messages)
         parameters = safe_parameters(request_context.model_request_parameters)
-        messages = sendable(request_context.messages)
+        messages = sendable(request_context.messages, request_context.model)
         if self.fitting:
             messages = self.fitting.fitted(messages, parameters)
         return replace(request_context, messages=messages, model_request_parameters=parameters)

@@ -12,12 +12,21 @@ import binascii
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic_ai.messages import BinaryContent, FileUrl, ImageUrl, UploadedFile, UserContent
+from pydantic_ai.messages import (
+    AudioUrl,
+    BinaryContent,
+    FileUrl,
+    ImageUrl,
+    UploadedFile,
+    UserContent,
+    VideoUrl,
+)
 from pydantic_ai.models import Model
 from pydantic_ai.models.fallback import FallbackModel
 from pydantic_ai.models.wrapper import WrapperModel
 
 from lastword.core.model import Attachment
+from lastword.engines.pydantic_ai.pictures import widest
 from lastword.runtime.checks import encodable
 
 _ALIASES = {
@@ -28,13 +37,15 @@ _ALIASES = {
     "audio/wave": "audio/wav",
     "application/x-pdf": "application/pdf",
 }
+_RIFF = (b"RIFF",)  # which is of several kinds
+_INSIDE = {"image/webp": b"WEBP", "audio/wav": b"WAVE"}
 _BEGINS = {  # how files of the kinds that providers take begin
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/jpeg": (b"\xff\xd8\xff",),
     "image/gif": (b"GIF87a", b"GIF89a"),
-    "image/webp": (b"RIFF",),
+    "image/webp": _RIFF,
     "application/pdf": (b"%PDF-",),
-    "audio/wav": (b"RIFF",),
+    "audio/wav": _RIFF,
     "audio/mpeg": (b"ID3", b"\xff"),
     "video/mp4": (b"\0\0\0",),
     "video/webm": (b"\x1a\x45\xdf\xa3",),
@@ -47,6 +58,7 @@ _FLAGS = {
 }
 _TEXTS = ("application/json", "application/xml", "application/yaml", "application/toml")
 _LARGEST = {"image": 3_900_000, "application": 20_000_000, "audio": 20_000_000, "video": 20_000_000}
+_WIDEST = 8000  # pixels
 _LONGEST_ADDRESS = 500
 
 
@@ -67,7 +79,11 @@ def takes(model: Model | None, media_type: str, data: bytes) -> bool:
     begins = _BEGINS.get(media_type)
     if begins is None or not data.startswith(begins) or len(data) > _LARGEST[family]:
         return False
-    return all(_profile(one).get(_FLAGS[family], True) for one in _models(model))
+    if begins == _RIFF and data[8:12] != _INSIDE[media_type]:
+        return False
+    if family == "image" and widest(media_type, data) > _WIDEST:
+        return False
+    return _reads(model, family)
 
 
 def attached(one: Attachment, model: Model | None) -> Iterator[UserContent]:
@@ -110,6 +126,8 @@ def sendable_file(item: UserContent, model: Model | None) -> UserContent:
                 same = kind == item.media_type
                 return item if same else BinaryContent(item.data, media_type=kind)
             return sent(item.data, kind, kind or "a file", model)
+        case FileUrl() if not (item.url.startswith("https://") and _reads(model, _of(item))):
+            return f"[{named(item)} is not shown: this model cannot read it]"
         case _:
             return item
 
@@ -134,6 +152,23 @@ def _linked(one: Attachment, title: str, kind: str) -> Iterator[UserContent]:
         yield f"[{title}: it is empty]"
 
 
+def _of(item: FileUrl) -> str:
+    match item:
+        case ImageUrl():
+            return "image"
+        case AudioUrl():
+            return "audio"
+        case VideoUrl():
+            return "video"
+        case _:
+            return "application"
+
+
+def _reads(model: Model | None, family: str) -> bool:
+    flag = _FLAGS[family]
+    return all(dict[str, Any](one.profile).get(flag, True) for one in _models(model))
+
+
 def _models(model: Model | None) -> Iterator[Model]:
     """The models that may be asked: one or, if some are for when others fail, many."""
     match model:
@@ -146,7 +181,3 @@ def _models(model: Model | None) -> Iterator[Model]:
             return
         case _:
             yield model
-
-
-def _profile(model: Model) -> dict[str, Any]:
-    return dict(model.profile)

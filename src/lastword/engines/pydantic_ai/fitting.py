@@ -1,4 +1,4 @@
-"""What one request to a model holds: only what can be sent, and no more than fits.
+"""What one request to a model holds: no more than fits.
 
 The log keeps everything as it was. Only what the model is shown is made shorter, old results first:
 a result that was read and answered long ago is what it misses least.
@@ -8,13 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from pydantic_ai.messages import (
     ModelMessage,
-    ModelRequestPart,
-    ModelResponse,
-    ModelResponsePart,
     TextPart,
     ThinkingPart,
     ToolCallPart,
@@ -24,11 +21,8 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_core import to_json
 
-from lastword.runtime.checks import encodable
+from lastword.engines.pydantic_ai.sendable import Part, with_parts
 
-T = TypeVar("T")
-P = TypeVar("P", bound="Part")
-Part = ModelRequestPart | ModelResponsePart
 _MARK = 40  # letters, about, of the mark of what is missing
 _SHORT = 400  # letters that are left of something old
 
@@ -41,39 +35,6 @@ def cut(text: str, most: int) -> str:
     head = kept * 2 // 3
     missing = len(text) - kept
     return f"{text[:head]}\n[… {missing} characters left out …]\n{text[head - kept :]}"
-
-
-def sendable(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
-    """The messages as they can be sent: one half of a character in them, and nothing can be.
-
-    After an answer that was none, its question is simply asked again. The framework would give
-    the empty answer back with a reproach, and strict providers take neither.
-    """
-    sent: list[ModelMessage] = []
-    again = False
-    for message in messages:
-        new = _with(message, [safe_part(part) for part in message.parts])
-        if isinstance(new, ModelResponse):
-            again = not any(map(_says_something, new.parts))
-            sent += [] if again else [new]
-        elif again and sent:
-            asked = [part for part in new.parts if isinstance(part, UserPromptPart)]
-            sent[-1] = _with(sent[-1], [*sent[-1].parts, *asked])
-        else:
-            sent.append(new)
-    return sent
-
-
-def _says_something(part: ModelResponsePart) -> bool:
-    blank = isinstance(part, TextPart) and not part.content.strip()
-    return not blank and not isinstance(part, ThinkingPart)
-
-
-def safe_parameters(parameters: ModelRequestParameters) -> ModelRequestParameters:
-    """The same of the instructions, which may have the name of a directory in them."""
-    told = parameters.instruction_parts or []
-    safe = [replace(part, content=safely(part.content)) for part in told]
-    return parameters if safe == told else replace(parameters, instruction_parts=safe)
 
 
 @dataclass(slots=True)
@@ -99,7 +60,9 @@ class Fitting:
             excess -= _letters(part) - _letters(shorter[id(part)])
         if excess > 0:
             shorter |= _evenly(messages[-1].parts, excess)
-        return [_with(one, [shorter.get(id(part), part) for part in one.parts]) for one in messages]
+        return [
+            with_parts(one, [shorter.get(id(part), part) for part in one.parts]) for one in messages
+        ]
 
 
 def _all(messages: Iterable[ModelMessage]) -> list[Part]:
@@ -165,40 +128,3 @@ def _shortened(part: Part, most: int) -> Part:
             return replace(part, content=cut(text, most)) if len(text) > most else part
         case _:
             return part
-
-
-def _with(message: ModelMessage, parts: list[Any]) -> ModelMessage:
-    return message if _same(parts, message.parts) else replace(message, parts=parts)
-
-
-def safe_part(part: P) -> P:
-    """The same part, or one with which it can be sent."""
-    changed = {
-        name: safe
-        for name in ("content", "args", "tool_name")
-        if (given := getattr(part, name, None)) and (safe := safely(given)) is not given
-    }
-    return replace(part, **changed) if changed else part
-
-
-def safely(value: T) -> T:
-    """The value itself, if every text in it can be sent; otherwise one in which it can."""
-    given: Any = value
-    match given:
-        case str():
-            return cast("T", encodable(given))
-        case list() | tuple():
-            items = cast("Sequence[Any]", given)
-            new = [safely(item) for item in items]
-            return value if _same(new, items) else cast("T", new)
-        case dict():
-            pairs = cast("dict[Any, Any]", given)
-            made = {safely(key): safely(item) for key, item in pairs.items()}
-            same = _same([*made, *made.values()], [*pairs, *pairs.values()])
-            return value if same else cast("T", made)
-        case _:
-            return value
-
-
-def _same(new: Sequence[object], old: Sequence[object]) -> bool:
-    return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))

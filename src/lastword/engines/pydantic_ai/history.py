@@ -6,18 +6,13 @@ the session's log, so that a stop can leave nothing in it that a provider would 
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
-from hashlib import blake2b
 from itertools import groupby
 from typing import Any, TypeAlias
 
 from pydantic_ai.messages import (
-    BinaryContent,
-    ImageUrl,
     ModelMessage,
     ModelRequest,
     ModelRequestPart,
@@ -33,9 +28,11 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model
 
 from lastword.cells.serving import ANSWERS
-from lastword.core.model import Attachment, CallId, Message
+from lastword.core.model import CallId, Message
+from lastword.core.shown import WORDLESS
 from lastword.core.transcript import Native, Shown
-from lastword.engines.pydantic_ai.fitting import safe_part
+from lastword.engines.pydantic_ai.files import attached
+from lastword.engines.pydantic_ai.sendable import safe_part, wire_id, wire_name
 from lastword.runtime.checks import encodable
 
 ENGINE = "pydantic-ai"
@@ -56,7 +53,7 @@ def messages_of(history: Sequence[Shown], model: Model | None = None) -> list[Mo
             said = [part for item in items if (part := _said(item))]
             messages += [ModelResponse(said, provider_name=_provider(said))] if said else []
         else:
-            told = [_told(item, history) for item in items]
+            told = [_told(item, history, model) for item in items]
             last = messages[-1] if messages else None
             if isinstance(last, ModelRequest):
                 last.parts = [*last.parts, *told]
@@ -85,53 +82,40 @@ def _said(item: Shown) -> ModelResponsePart | None:
             return ThinkingPart(item.text, **kept) if kept else None
         case "call":
             kept.pop("signature", None)
-            kept.setdefault("tool_call_id", _wire_id(item.call))
-            return ToolCallPart(item.name, item.text, **kept)
+            kept.setdefault("tool_call_id", wire_id(item.call))
+            return ToolCallPart(wire_name(item.name), item.text, **kept)
         case _:
             for name in ("signature", "tool_call_id"):
                 kept.pop(name, None)
             return TextPart(item.text, **kept)
 
 
-def _told(item: Shown, history: Sequence[Shown]) -> ModelRequestPart:
+def _told(item: Shown, history: Sequence[Shown], model: Model | None) -> ModelRequestPart:
     match item.role:
         case "result":
             [called] = [i for i in history if i.role == "call" and i.call == item.call]
-            id_ = _kept(called.native).get("tool_call_id") or _wire_id(item.call)
+            id_ = _kept(called.native).get("tool_call_id") or wire_id(item.call)
             failed = "failed" if item.error else "success"
-            return ToolReturnPart(item.name, item.text, id_, outcome=failed)
+            return ToolReturnPart(wire_name(item.name), item.text, id_, outcome=failed)
         case "user":
-            return UserPromptPart(content_of(item.text, item.message))
+            return UserPromptPart(content_of(item.text, item.message, model))
         case _:  # lastword's own words, which the model must not take for the person's
             return UserPromptPart(f"[{item.text}]")
 
 
-def content_of(text: str, message: Message | None) -> str | list[UserContent]:
-    """What a person sent, with what came with it."""
+def content_of(
+    text: str, message: Message | None, model: Model | None = None
+) -> str | list[UserContent]:
+    """What a person sent, with what came with it as far as the model can take it."""
     if message is None or not message.attachments:
-        return text
-    attached = [content for one in message.attachments for content in _attached(one)]
-    return [text, *attached] if text else attached
-
-
-def _attached(one: Attachment) -> Iterable[UserContent]:
-    if one.media_type == ANSWERS:
-        return  # for a program, of which the model is told what came
-    title = one.name or one.uri or one.media_type
-    if one.data and one.media_type.startswith("text/"):
-        yield f"{title}:\n{one.data}"
-        return
-    try:
-        data = base64.b64decode(one.data, validate=True) if one.data else b""
-    except (binascii.Error, ValueError):
-        yield f"[{title} cannot be read: its data is not base64]"
-        return
-    if data:
-        yield BinaryContent(data, media_type=one.media_type)
-    elif one.media_type.startswith("image/"):
-        yield ImageUrl(one.uri)
-    else:
-        yield f"[{title}: {one.uri}]"
+        return text if text.strip() else WORDLESS
+    brought = [
+        content
+        for one in message.attachments
+        if one.media_type != ANSWERS  # for a program, of which the model is told what came
+        for content in attached(one, model)
+    ]
+    return ([text, *brought] if text.strip() else brought) or WORDLESS
 
 
 def with_own_ids(response: ModelResponse) -> ModelResponse:
@@ -141,7 +125,7 @@ def with_own_ids(response: ModelResponse) -> ModelResponse:
     for part in map(safe_part, response.parts):
         if isinstance(part, ToolCallPart) and part.tool_call_id in seen:
             again = f"{part.tool_call_id} {len(parts)}"
-            parts.append(replace(part, tool_call_id=_wire_id(CallId(again))))
+            parts.append(replace(part, tool_call_id=wire_id(CallId(again))))
         else:
             parts.append(part)
         if isinstance(part, ToolCallPart):
@@ -163,8 +147,3 @@ def _kept(native: Native | None) -> dict[str, Any]:
 
 def _provider(parts: Sequence[ModelResponsePart]) -> str | None:
     return next((asdict(p)["provider_name"] for p in parts if getattr(p, "provider_name", 0)), None)
-
-
-def _wire_id(call: CallId | None) -> str:
-    """A call's id in letters and length that every provider takes."""
-    return f"call_{blake2b(str(call).encode(), digest_size=12).hexdigest()}"

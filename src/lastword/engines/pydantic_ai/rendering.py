@@ -23,7 +23,7 @@ from pydantic_ai.messages import (
 from pydantic_core import to_json
 
 from lastword.engines.pydantic_ai.files import named
-from lastword.engines.pydantic_ai.fitting import safely
+from lastword.engines.pydantic_ai.sendable import safely
 from lastword.runtime.checks import encodable
 
 _DATA = re.compile(r"[A-Za-z0-9+/_-]{1000,}={0,2}")  # bytes in a value, as JSON has them

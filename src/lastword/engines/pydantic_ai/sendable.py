@@ -1,0 +1,212 @@
+"""What of a request can be sent, whatever a person, a model or a tool said.
+
+Providers refuse a whole request for one thing in it: half of a character, a blank text, a tool's
+name or an id of the wrong letters, an id that two things have, a file of another kind. The log
+keeps such things as they were, so each is put right here, right before the request leaves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import Any, TypeVar, cast
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequestPart,
+    ModelResponse,
+    ModelResponsePart,
+    SystemPromptPart,
+    TextContent,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserContent,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+
+from lastword.core.shown import WORDLESS, as_object
+from lastword.engines.pydantic_ai.files import sendable_file
+from lastword.runtime.checks import encodable
+
+T = TypeVar("T")
+P = TypeVar("P", bound="Part")
+Part = ModelRequestPart | ModelResponsePart
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME = 64
+_UNNAMED = "unnamed"
+_NOTHING = "[nothing]"
+
+
+def sendable(messages: Sequence[ModelMessage], model: Model | None = None) -> list[ModelMessage]:
+    """The messages as they can be sent.
+
+    After an answer that was none, its question is simply asked again. The framework would give
+    the empty answer back with a reproach, and strict providers take neither.
+    """
+    sent: list[ModelMessage] = []
+    again = False
+    ids = _Ids()
+    for message in messages:
+        parts = [ids.own(part) for given in message.parts if (part := _put_right(given, model))]
+        new = with_parts(message, parts)
+        if isinstance(new, ModelResponse):
+            again = not any(map(_says_something, new.parts))
+            sent += [] if again else [new]
+        elif again and sent:
+            asked = [part for part in new.parts if isinstance(part, UserPromptPart)]
+            sent[-1] = with_parts(sent[-1], [*sent[-1].parts, *asked])
+        else:
+            sent.append(new)
+    return sent
+
+
+def wire_name(name: str) -> str:
+    """A tool's name in letters and length that every provider takes, although nobody has it."""
+    return _NOT_OF_A_NAME.sub("_", name)[:_LONGEST_NAME] if name.strip() else _UNNAMED
+
+
+def wire_id(id_: object) -> str:
+    """An id in letters and length that every provider takes."""
+    return f"call_{blake2b(str(id_).encode(errors='replace'), digest_size=12).hexdigest()}"
+
+
+def safe_parameters(parameters: ModelRequestParameters) -> ModelRequestParameters:
+    """The instructions, which may have the name of a directory in them, as they can be sent."""
+    told = parameters.instruction_parts or []
+    safe = [replace(part, content=safely(part.content)) for part in told if part.content.strip()]
+    return parameters if safe == told else replace(parameters, instruction_parts=safe)
+
+
+class _Ids:
+    """An id stands for one thing, in the whole of a request."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, str] = {}  # as each was given, and as it is sent
+        self._sent: set[str] = set()
+        self._items: set[str] = set()
+
+    def own(self, part: P) -> P:
+        if isinstance(part, ToolCallPart):
+            return cast("P", self._item(self._called(part)))
+        if isinstance(part, ToolReturnPart):
+            id_ = self._calls.get(part.tool_call_id, part.tool_call_id)
+            return part if id_ == part.tool_call_id else cast("P", replace(part, tool_call_id=id_))
+        return cast("P", self._item(part)) if isinstance(part, TextPart) else part
+
+    def _called(self, part: ToolCallPart) -> ToolCallPart:
+        given = part.tool_call_id
+        id_ = given if _ID.fullmatch(given) else wire_id(given)
+        if id_ in self._sent:
+            id_ = wire_id(f"{given} {len(self._sent)}")
+        self._sent.add(id_)
+        self._calls[given] = id_
+        return part if id_ == given else replace(part, tool_call_id=id_)
+
+    def _item(self, part: TextPart | ToolCallPart) -> TextPart | ToolCallPart:
+        if not part.id:
+            return part
+        if part.id in self._items:
+            return replace(part, id=None)
+        self._items.add(part.id)
+        return part
+
+
+def _put_right(part: Any, model: Model | None) -> Any:  # noqa: ANN401 - a part, or None of it
+    """A part as it can be sent; None if there is nothing to send."""
+    part = safe_part(part)
+    match part:
+        case TextPart(content=text) | SystemPromptPart(content=text):
+            return part if text.strip() else None
+        case UserPromptPart():
+            told = _told(part.content, model)
+            return part if told is part.content else replace(part, content=told)
+        case ToolCallPart():
+            return _called(cast("ToolCallPart", part))
+        case ToolReturnPart():
+            return _returned(cast("ToolReturnPart", part), model)
+        case _:
+            return part
+
+
+def _called(part: ToolCallPart) -> ToolCallPart:
+    name, args = wire_name(part.tool_name), part.args
+    if isinstance(args, str) and args:
+        args = as_object(args)
+    if (name, args) == (part.tool_name, part.args):
+        return part
+    return replace(part, tool_name=name, args=args)
+
+
+def _returned(part: ToolReturnPart, model: Model | None) -> ToolReturnPart:
+    content: Any = part.content
+    if isinstance(content, str):
+        content = content if content.strip() else _NOTHING
+    elif isinstance(content, list | tuple):
+        items = cast("Sequence[Any]", content)
+        content = [sendable_file(item, model) for item in items] or _NOTHING
+    else:
+        content = sendable_file(content, model)
+    name = wire_name(part.tool_name)
+    if content == part.content and name == part.tool_name:
+        return part
+    return replace(part, tool_name=name, content=content)
+
+
+def _told(content: str | Sequence[UserContent], model: Model | None) -> str | Sequence[UserContent]:
+    if isinstance(content, str):
+        return content if content.strip() else WORDLESS
+    told = [sendable_file(item, model) for item in content if not _is_blank(item)]
+    return content if _same(told, content) and told else told or WORDLESS
+
+
+def _is_blank(item: UserContent) -> bool:
+    text = item.content if isinstance(item, TextContent) else item
+    return isinstance(text, str) and not text.strip()
+
+
+def _says_something(part: ModelResponsePart) -> bool:
+    return not isinstance(part, ThinkingPart)
+
+
+def safe_part(part: P) -> P:
+    """The same part, or one with which it can be sent."""
+    changed = {
+        name: safe
+        for name in ("content", "args", "tool_name")
+        if (given := getattr(part, name, None)) and (safe := safely(given)) is not given
+    }
+    return replace(part, **changed) if changed else part
+
+
+def safely(value: T) -> T:
+    """The value itself, if every text in it can be sent; otherwise one in which it can."""
+    given: Any = value
+    match given:
+        case str():
+            return cast("T", encodable(given))
+        case list() | tuple():
+            items = cast("Sequence[Any]", given)
+            new = [safely(item) for item in items]
+            return value if _same(new, items) else cast("T", new)
+        case dict():
+            pairs = cast("dict[Any, Any]", given)
+            made = {safely(key): safely(item) for key, item in pairs.items()}
+            same = _same([*made, *made.values()], [*pairs, *pairs.values()])
+            return value if same else cast("T", made)
+        case _:
+            return value
+
+
+def with_parts(message: ModelMessage, parts: list[Any]) -> ModelMessage:
+    """The message, or one like it that has these parts."""
+    return message if _same(parts, message.parts) else replace(message, parts=parts)
+
+
+def _same(new: Sequence[object], old: Sequence[object]) -> bool:
+    return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
