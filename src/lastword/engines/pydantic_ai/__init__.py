@@ -26,9 +26,10 @@ from pydantic_ai.messages import (
     ThinkingPartDelta,
 )
 from pydantic_ai.models import Model, infer_model
+from pydantic_ai.output import OutputContext
 from pydantic_ai.run import AgentRun
+from pydantic_ai.tools import DeferredToolRequests
 from pydantic_ai.usage import UsageLimits
-from pydantic_core import to_json
 
 from lastword.engines.pydantic_ai.calls import Calls
 from lastword.engines.pydantic_ai.compaction import Compaction
@@ -36,6 +37,7 @@ from lastword.engines.pydantic_ai.fenced import Approve, Fenced, Sending, hold_n
 from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import content_of, messages_of, native_of
 from lastword.engines.pydantic_ai.innermost import hold
+from lastword.engines.pydantic_ai.rendering import rendered
 from lastword.engines.pydantic_ai.trouble import GARBLED, NO_ANSWER, ModelFailed, in_words
 from lastword.runtime.run import Run
 
@@ -83,6 +85,7 @@ class PydanticAI:
                 capabilities=capabilities,
             ) as agent_run:
                 await _drive(run, agent_run, heard, self._known_model())
+                await _answer(run, agent_run, calls.answered, said=heard.said)
         except AgentRunError as error:
             raise in_words(error, said=heard.said) from error
 
@@ -114,9 +117,18 @@ async def _drive(
         node = await agent_run.next(node)
         if Agent.is_call_tools_node(node) and node.model_response.finish_reason == "length":
             await run.progress("The answer was cut off at the model's limit of tokens.")
+
+
+async def _answer(
+    run: Run, agent_run: AgentRun[Any, Any], made_of: OutputContext | None, *, said: bool
+) -> None:
+    """Say what the answer is, unless it is the text that the model said."""
     output = agent_run.result.output if agent_run.result else None
-    if not isinstance(output, str | None):
-        await run.emit(to_json(output, fallback=repr).decode())
+    was_said = made_of is None or (made_of.tool_call is None and not made_of.has_function)
+    if output is None or was_said or isinstance(output, DeferredToolRequests):
+        return
+    if text := rendered(output):
+        await run.emit(f"\n\n{text}" if said else text)
 
 
 class _Heard:

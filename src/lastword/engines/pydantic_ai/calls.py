@@ -17,6 +17,7 @@ from pydantic_ai.exceptions import (
     ToolFailed,
 )
 from pydantic_ai.messages import ModelMessage, ModelRequest, ToolCallPart, ToolReturnPart
+from pydantic_ai.output import OutputContext
 from pydantic_ai.tools import ToolDefinition
 
 from lastword.core.transcript import Nature
@@ -66,6 +67,7 @@ class Calls:
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self.answered: OutputContext | None = None  # what the run's answer was made of
         self._asked: dict[str, _Asked] = {}
 
     def ask(self, part: ToolCallPart, tool: ToolDefinition | None) -> None:

@@ -24,11 +24,13 @@ from pydantic_ai.capabilities import (
     AbstractCapability,
     AgentCapability,
     CapabilityOrdering,
+    WrapOutputProcessHandler,
     WrapToolExecuteHandler,
 )
-from pydantic_ai.exceptions import ModelRetry
+from pydantic_ai.exceptions import ModelRetry, ToolFailed
 from pydantic_ai.messages import ModelResponse, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.output import OutputContext
 from pydantic_ai.tools import (
     DeferredToolRequests,
     DeferredToolResults,
@@ -37,7 +39,7 @@ from pydantic_ai.tools import (
     ToolDefinition,
     ToolDenied,
 )
-from pydantic_core import ValidationError
+from pydantic_core import ValidationError, to_jsonable_python
 
 from lastword.engines.pydantic_ai.calls import Calls
 from lastword.engines.pydantic_ai.fitting import Fitting
@@ -51,6 +53,10 @@ from lastword.engines.pydantic_ai.innermost import (
 from lastword.engines.pydantic_ai.sendable import safe_parameters, sendable
 from lastword.engines.pydantic_ai.trouble import BROKE_OFF, NO_ANSWER, ModelFailed, broke_off
 from lastword.runtime.run import Run
+
+_NOT_ALLOWED = "the person did not allow it"
+_NOBODY = "it needs to be allowed, and nobody can be asked here; it was not called"
+_ELSEWHERE = "it is carried out elsewhere, and nothing is connected here that does; it was not"
 
 
 @cache
@@ -127,6 +133,28 @@ class Fenced(AbstractCapability[Any]):
         with making(held.run.act(call.tool_name)):
             return await handler(args)
 
+    async def wrap_output_process(
+        self,
+        ctx: RunContext[Any],
+        *,
+        output_context: OutputContext,
+        output: Any,  # noqa: ANN401 - whatever the model gave
+        handler: WrapOutputProcessHandler,
+    ) -> Any:  # noqa: ANN401 - and what came of it
+        if self.calls is None or ctx.partial_output:
+            return await handler(output)
+        self.calls.answered = output_context
+        if not output_context.has_function:
+            return await handler(output)
+        part = output_context.tool_call or _as_call(output_context, output)
+        return await self.calls.make(part, None, lambda: handler(output))
+
+
+def _as_call(context: OutputContext, output: object) -> ToolCallPart:
+    """What a model gave as text to a function of the team's, as if it had called it."""
+    name = context.function_name or "output"
+    return ToolCallPart(name, {"output": to_jsonable_python(output, fallback=repr)})
+
 
 @dataclass
 class Sending(AbstractCapability[Any]):
@@ -184,16 +212,27 @@ class Sending(AbstractCapability[Any]):
     async def handle_deferred_tool_calls(
         self, ctx: RunContext[Any], *, requests: DeferredToolRequests
     ) -> DeferredToolResults | None:
-        if self.calls is None or self.approve is None or not requests.approvals:
+        """Whatever nobody else has answered: no call is left without a result."""
+        if self.calls is None:
             return None
-        answers: dict[str, bool | ToolApproved | ToolDenied] = {}
+        run, answers = self.calls.run, DeferredToolResults()
         for call in requests.approvals:
-            allowed = await self.approve(self.calls.run, call.tool_name, call.args_as_json_str())
-            self.calls.run.must_hold(f"this call of {call.tool_name}")
-            answers[call.tool_call_id] = ToolApproved() if allowed else ToolDenied()
-            if not allowed:
-                self.calls.skip(call.tool_call_id, "the person did not allow it")
-        return DeferredToolResults(approvals=answers)
+            denied = await self._denied(call)
+            run.must_hold(f"this call of {call.tool_name}")
+            answers.approvals[call.tool_call_id] = ToolDenied(denied) if denied else ToolApproved()
+            if denied:
+                self.calls.skip(call.tool_call_id, denied)
+        for call in requests.calls:
+            answers.calls[call.tool_call_id] = ToolFailed(_ELSEWHERE)
+            self.calls.skip(call.tool_call_id, _ELSEWHERE)
+        return answers
+
+    async def _denied(self, call: ToolCallPart) -> str:
+        """Why it may not be called; nothing if it may."""
+        if self.calls is None or self.approve is None:
+            return _NOBODY
+        allowed = await self.approve(self.calls.run, call.tool_name, call.args_as_json_str())
+        return "" if allowed else _NOT_ALLOWED
 
 
 def _why(error: ValidationError | ModelRetry) -> str:

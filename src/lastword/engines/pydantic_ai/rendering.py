@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from pydantic_ai.exceptions import ToolFailedError, ToolRetryError
+from pydantic_ai.exceptions import ModelRetry, ToolFailed, ToolFailedError, ToolRetryError
 from pydantic_ai.messages import (
     BinaryContent,
     FileUrl,
@@ -45,7 +45,7 @@ def explained(error: Exception | ToolReturnPart) -> str:
         return explained(told) if isinstance(told, ToolReturnPart) else _feedback(told)
     if isinstance(error, ToolReturnPart):
         return encodable(error.model_response_str(wrap_if_error=False))
-    return repr(error)
+    return encodable(error.message) if isinstance(error, ModelRetry | ToolFailed) else repr(error)
 
 
 def _feedback(told: RetryFeedbackPart) -> str:
