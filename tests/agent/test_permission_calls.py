@@ -155,3 +155,22 @@ async def test_what_is_typed_counts_more_than_what_is_set_and_less_than_a_deny(
 
     assert [question.subject for question in talk.asked] == asked
     assert "the rule 'deny shell rm *' forbids it" in said
+
+
+@pytest.mark.scenario("E7", part="agent")
+async def test_where_nobody_could_be_asked_the_model_is_told_so_and_not_that_the_person_said_no(
+    tmp_path: Path,
+) -> None:
+    async with talking(tmp_path) as talk:
+        talk.questions.watch(
+            lambda news, question: (
+                talk.questions.nobody(question.id, question.generation)
+                if news == "opened"
+                else None
+            )
+        )
+        said = await talk.does(("shell", '{"command": "touch x"}'))
+
+    assert "shell was not called: it has to be allowed, and there is nobody to ask" in said
+    assert "the person did not allow it" not in said
+    assert not (tmp_path / "x").exists()

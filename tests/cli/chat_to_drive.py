@@ -49,6 +49,9 @@ class Questions:
         answer.set_result("always" if always else "yes" if allow else "no")
         self._tell("answered", question)
 
+    def nobody(self, id: str, generation: int) -> None:
+        self.answer(id, False, generation)
+
     async def ask(self, run: Run, tool: str, text: str) -> str:
         id_ = f"q{run.generation}"
         question = Question(id_, run.session, run.generation, tool, text)

@@ -260,6 +260,6 @@ async def told(engine: PydanticAI, *texts: str) -> tuple[list[Entry], list[str]]
     heard: dict[str, str] = {}
     for event in events:
         if event.kind == "text":
-            heard[event.run] = heard.get(event.run, "") + event.text
+            heard[str(event.run)] = heard.get(str(event.run), "") + event.text
     calls: list[Entry] = [entry for entry in log if isinstance(entry, Called | Result)]
     return calls, [*heard.values()]

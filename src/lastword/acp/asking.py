@@ -74,7 +74,8 @@ class Asking:
             choice = _chosen(answer)
             self._take(question, choice)
         except RpcError:  # the client cannot ask
-            self._take(question, "reject_once")
+            with suppress(AnswerRefused):  # it came too late
+                self._questions.nobody(question.id, question.generation)
         finally:
             del self._open[question.id]
             if question.session != self._session:  # of a run below, whose calls nobody is told of

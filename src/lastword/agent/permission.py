@@ -37,6 +37,8 @@ log = logging.getLogger("lastword")
 T = TypeVar("T")
 News: TypeAlias = Literal["opened", "answered", "withdrawn"]
 Watcher: TypeAlias = "Callable[[News, Question], object]"
+_NOT_ALLOWED = "the person did not allow it"
+_NOBODY = "it has to be allowed, and there is nobody to ask"
 _REMEMBERED = 1000  # closed questions, so that a late answer hears why it is refused
 
 
@@ -111,6 +113,7 @@ class _Open:
     question: Question
     asker: Asker
     going: Going | None
+    unheard: bool = False  # it was answered because there is nobody to ask
     answer: asyncio.Future[bool] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -158,6 +161,12 @@ class Questions:
         self, run: Asker, tool: str, text: str, subject: str | None = None, *, call: str = ""
     ) -> bool:
         """Ask, and wait for the answer. Ends with CancelledError when the run loses its session."""
+        return not await self._denied(run, tool, text, subject, call=call)
+
+    async def _denied(
+        self, run: Asker, tool: str, text: str, subject: str | None, *, call: str
+    ) -> str:
+        """Ask; why it is not allowed, or nothing if it is."""
         about = text if subject is None else subject
         who = run.session, run.generation, run.id
         question = Question(token_hex(8), *who, tool, text, about, call)
@@ -168,10 +177,17 @@ class Questions:
         self._open[question.id] = one
         self._tell("opened", one)
         try:
-            return await one.answer
+            allowed = await one.answer
+            return "" if allowed else _NOBODY if one.unheard else _NOT_ALLOWED
         finally:
             self._withdraw(one)
             watch.cancel()
+
+    def nobody(self, id: str, generation: int) -> None:
+        """There is nobody who could answer it: it is not allowed, and whoever asked is told why."""
+        if (one := self._open.get(id)) is not None:
+            one.unheard = True
+        self.answer(id, False, generation)
 
     def answer(self, id: str, allow: bool, generation: int, *, always: bool | Rule = False) -> None:
         """Answer a question as it was seen, at that generation. The first answer holds.
@@ -238,10 +254,8 @@ class Questions:
                 # looked at anew: by what was answered before, or is there now, it may be another
                 while not self._decided(run, call.name, about := self._about(call)):
                     asked = about.tool, about.text, about.subject
-                    if not await self.ask(run, *asked, call=call.id):
-                        raise PermissionError(
-                            f"{call.name} was not called: the person did not allow it"
-                        )
+                    if why := await self._denied(run, *asked, call=call.id):
+                        raise PermissionError(f"{call.name} was not called: {why}")
                     if self._about(call) == about:
                         return  # what was allowed is what will be done
 

@@ -122,7 +122,7 @@ class _Once:
         def deny() -> None:
             for question in questions.open():
                 with suppress(LastwordError):  # it was withdrawn
-                    questions.answer(question.id, False, question.generation)
+                    questions.nobody(question.id, question.generation)
                     self._say(f"{short(question.tool)} was not allowed: there is nobody to ask")
 
         unwatch = questions.watch(lambda *_: self._loop.call_soon(deny))

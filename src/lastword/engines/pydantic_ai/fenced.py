@@ -231,7 +231,10 @@ class Sending(AbstractCapability[Any]):
         """Why it may not be called; nothing if it may."""
         if self.calls is None or self.approve is None:
             return _NOBODY
-        allowed = await self.approve(self.calls.run, call.tool_name, call.args_as_json_str())
+        try:
+            allowed = await self.approve(self.calls.run, call.tool_name, call.args_as_json_str())
+        except PermissionError as why:  # there was nobody to ask, say
+            return f"it was not called: {why}"
         return "" if allowed else _NOT_ALLOWED
 
 
