@@ -8,7 +8,7 @@ from lastword.acp import updates
 from lastword.acp.wire import Params
 from lastword.core.model import CallId, RunId, Status
 from lastword.core.receipt import ToolNews
-from lastword.core.transcript import Called, Entry, Result, Said, Text, Thinking
+from lastword.core.transcript import Called, Entry, LeftOut, Result, Said, Text, Thinking
 
 
 def replay(log: Iterable[Entry], root: str, active: RunId | None) -> Iterator[Params]:
@@ -23,7 +23,7 @@ def replay(log: Iterable[Entry], root: str, active: RunId | None) -> Iterator[Pa
                 yield updates.said(entry.message.text)
             case Text() if entry.text:
                 yield updates.message(entry.text)
-            case Thinking() if entry.text:
+            case Thinking() | LeftOut() if entry.text:
                 yield updates.thought(entry.text)
             case Called() if entry.nature != "post":
                 calls[entry.call] = entry

@@ -15,6 +15,7 @@ from lastword.core.receipt import Receipt
 from lastword.core.value import value
 
 Nature: TypeAlias = Literal["", "idempotent", "read_only", "post"]
+Part: TypeAlias = Literal["attachments", "natives", "calls", "turn"]  # of a turn, as shown
 
 
 @value
@@ -143,6 +144,25 @@ class Summary:
 
 
 @value
+class Declined:
+    """A provider did not take what this run asked it, for what was in it."""
+
+    run: RunId
+    status: int  # of HTTP
+
+
+@value
+class LeftOut:
+    """A part of a turn is shown by name from now on: a provider took the rest, and not this."""
+
+    run: RunId  # that asked
+    of: RunId  # whose turn it is of
+    part: Part
+    text: str  # what was left out, for people
+    at: float = field(default=0.0, compare=False)
+
+
+@value
 class Finished:
     """Messages reached their outcome, and the run that answered them, if it began, ended."""
 
@@ -167,6 +187,8 @@ Entry: TypeAlias = (
     | Used
     | Note
     | Summary
+    | Declined
+    | LeftOut
     | Finished
     | Receipt
 )

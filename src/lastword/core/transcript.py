@@ -14,8 +14,10 @@ from collections.abc import Iterable
 from lastword.core.entries import (
     Began,
     Called,
+    Declined,
     Entry,
     Finished,
+    LeftOut,
     Native,
     Nature,
     Note,
@@ -29,13 +31,16 @@ from lastword.core.entries import (
 )
 from lastword.core.model import Message, MessageId, Outcome, RunId
 from lastword.core.receipt import Receipt
+from lastword.core.repair import without
 from lastword.core.shown import LoggedTurn, Partial, Shown, show
 
 __all__ = [
     "Began",
     "Called",
+    "Declined",
     "Entry",
     "Finished",
+    "LeftOut",
     "Native",
     "Nature",
     "Note",
@@ -68,7 +73,17 @@ class Transcript:
     A turn that ended is put into words once; after that only what is new costs anything.
     """
 
-    __slots__ = ("_ended", "_going", "_partial", "_said", "_summary", "_turns")
+    __slots__ = (
+        "_ended",
+        "_going",
+        "_left",
+        "_partial",
+        "_said",
+        "_summary",
+        "_taken",
+        "_turns",
+        "declined",
+    )
 
     def __init__(self, partial: Partial = "shown") -> None:
         self._partial: Partial = partial
@@ -77,6 +92,9 @@ class Transcript:
         self._going: dict[RunId, LoggedTurn] = {}
         self._ended: set[RunId] = set()
         self._summary = ""
+        self._left: list[LeftOut] = []
+        self._taken = 0  # turns that were there when a provider last answered
+        self.declined = False  # since then, what was asked was not taken
 
     def add(self, *entries: Entry) -> None:
         """What was logged next."""
@@ -88,9 +106,17 @@ class Transcript:
         shown = [Shown("summary", self._summary)] if self._summary.strip() else []
         for turn in self._turns:
             shown += show(turn, self._partial) if turn.kept is None else turn.kept
+        if self._left:
+            shown = [*without(shown, self._left)]
         if shown and shown[0].role not in ("user", "note", "summary"):
             shown.insert(0, Shown("note", _BEHEADED))
         return tuple(shown)
+
+    @property
+    def suspects(self) -> frozenset[RunId]:
+        """The runs of which something was not there yet when a provider last answered."""
+        turns = self._turns[max(self._taken - 1, 0) :]
+        return frozenset(turn.run for turn in turns if turn.run is not None)
 
     def _add(self, entry: Entry) -> None:  # noqa: C901, PLR0912 - one match, one arm an entry
         match entry:
@@ -113,6 +139,8 @@ class Transcript:
                 self._note(entry)
             case Summary(text, upto):
                 self._summarise(text, upto)
+            case LeftOut() | Declined() | Used():
+                self._hear(entry)
             case Finished(run, started=started) if started or run in self._going:
                 self._finish(run, entry)
             case Finished(run, Outcome.SUPERSEDED, messages, rollback=False):
@@ -121,8 +149,19 @@ class Transcript:
             case Finished(run, _, messages, rollback=False, held=True):
                 self._take_messages(self._turn(run), messages)
                 self._finish(run, entry)
-            case Finished() | Receipt() | Used():  # a message of it went; the rest may begin
+            case Finished() | Receipt():  # a message of it went; the rest may begin
                 pass
+
+    def _hear(self, entry: LeftOut | Declined | Used) -> None:
+        """Of a provider: what it took, or did not."""
+        match entry:
+            case LeftOut():
+                self._left.append(entry)
+            case Declined():
+                self.declined = True
+            case Used():
+                self.declined = False
+                self._taken = len(self._turns)
 
     def _turn(self, run: RunId) -> LoggedTurn:
         """The turn of a run that is going; a log that lost its beginning did not tell of it."""
@@ -180,3 +219,4 @@ class Transcript:
             if run is not None:
                 self._going.pop(run, None)
         del self._turns[:covered]
+        self._taken = max(self._taken - covered, 0)

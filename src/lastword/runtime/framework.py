@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
 from typing import Literal, Protocol, TypeVar
 
 from lastword.core.model import RunId, SessionId
-from lastword.core.transcript import Native, Nature, Shown, Summary, Text, Thinking, Used
+from lastword.core.repair import less
+from lastword.core.transcript import (
+    Declined,
+    LeftOut,
+    Native,
+    Nature,
+    Shown,
+    Summary,
+    Text,
+    Thinking,
+    Used,
+)
 from lastword.processes.isolated import prepared
 from lastword.runtime.checks import encodable, must_be_native, must_be_text
 from lastword.runtime.executor import Act, FencedExecutor
@@ -37,6 +48,8 @@ class ForFrameworks:
         self._desk = host
         self._going = going
         self._hold = going.hold
+        self._declined = host.history.declined  # when it began
+        self._suspects = host.history.suspects
 
     @property
     def id(self) -> RunId:
@@ -96,6 +109,21 @@ class ForFrameworks:
         """Call a function in a process of its own, inside a tool: a stop kills it."""
         work = prepared(function, args, kwargs, getattr(function, "__name__", "function"))
         return await self._going.processes.call(work)
+
+    def declined(self, status: int) -> bool:
+        """A provider did not take what was asked; whether that was so the last time too."""
+        if self._hold.current:
+            self._desk.journal.add(*self._hold.take_shown(), Declined(self.id, status))
+        return self._declined
+
+    def less(self, history: Sequence[Shown]) -> tuple[LeftOut, ...]:
+        """What to leave out next of what was not taken; `without` leaves it out."""
+        return less(history, self._suspects, self.id)
+
+    def leave_out(self, *left: LeftOut) -> None:
+        """It was taken without this, which from now on is shown by name."""
+        if self._hold.current:
+            self._desk.journal.add(*self._hold.take_shown(), *left)
 
     async def summarise(self, text: str, *, upto: RunId) -> tuple[Shown, ...]:
         """Put this in place of all turns up to that run's, from now on; what is shown then."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from lastword.core.doubts import Doubts
-from lastword.core.model import SessionId
+from lastword.core.model import RunId, SessionId
 from lastword.core.transcript import Partial, Shown, Transcript
 from lastword.runtime.journal import Journal, ask
 from lastword.stores.contract import Store
@@ -40,6 +40,16 @@ class History:
                 self.doubts.take(*await ask(self._store.entries(self._session)))
                 self._taught = True  # and not before: a read that failed has taught nothing
         return await self._durable()
+
+    @property
+    def declined(self) -> bool:
+        """Whether a provider did not take what it was asked last; as of what was read."""
+        return self._transcript.declined
+
+    @property
+    def suspects(self) -> frozenset[RunId]:
+        """The runs of which something may be what it did not take."""
+        return self._transcript.suspects
 
     async def _durable(self) -> tuple[Shown, ...]:
         async with self._turn:

@@ -18,8 +18,10 @@ from lastword.core.cell import Ending, PendingCall
 from lastword.core.entries import (
     Began,
     Called,
+    Declined,
     Entry,
     Finished,
+    LeftOut,
     Note,
     Result,
     Said,
@@ -185,6 +187,10 @@ class Shapes:
                 return kind | {"text": text}
             case Unshown(_, back, length, of):
                 return kind | {"back": back, "length": length, "of": of}
+            case LeftOut(_, of, part, text):
+                return kind | {"of": self.out(of), "part": part, "text": text}
+            case Declined(_, status):
+                return kind | {"status": status}
             case Called(_, call, name, arguments, nature):
                 told = {"call": self.out(call), "name": name, "arguments": arguments}
                 return kind | told | {"nature": nature}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from lastword.cli.chat.words import count, short
 from lastword.core.model import Message, MessageId, Outcome, RunId
-from lastword.core.transcript import Began, Entry, Finished, Said, Summary, Text
+from lastword.core.transcript import Began, Entry, Finished, LeftOut, Said, Summary, Text
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
 
@@ -48,7 +48,8 @@ def recap_lines(log: tuple[Entry, ...]) -> list[str]:
         return []
     earlier = " and earlier ones" if any(isinstance(entry, Summary) for entry in log) else ""
     last = [line for turn in turns[-_SHOWN:] for line in turn.lines()]
-    return [f"{count(len(turns), 'turn')}{earlier} so far. The last:", *last]
+    left = [entry.text for entry in log if isinstance(entry, LeftOut)][-_SHOWN:]
+    return [f"{count(len(turns), 'turn')}{earlier} so far. The last:", *last, *left]
 
 
 def _turns(log: tuple[Entry, ...]) -> dict[RunId, _Turn]:

@@ -7,7 +7,7 @@ history is built from the session's log. A stop closes the provider's connection
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from pydantic_ai import Agent
@@ -16,7 +16,6 @@ from pydantic_ai.capabilities import ReinjectSystemPrompt, UseThreadExecutor
 from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import (
     AgentStreamEvent,
-    ModelMessage,
     PartDeltaEvent,
     PartEndEvent,
     PartStartEvent,
@@ -31,6 +30,9 @@ from pydantic_ai.run import AgentRun
 from pydantic_ai.tools import DeferredToolRequests
 from pydantic_ai.usage import UsageLimits
 
+from lastword.core.model import Message
+from lastword.core.repair import without
+from lastword.core.transcript import LeftOut, Shown
 from lastword.engines.pydantic_ai.calls import Calls
 from lastword.engines.pydantic_ai.compaction import Compaction
 from lastword.engines.pydantic_ai.fenced import Approve, Fenced, Sending, hold_nested_agents
@@ -38,7 +40,13 @@ from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import content_of, messages_of, native_of
 from lastword.engines.pydantic_ai.innermost import hold
 from lastword.engines.pydantic_ai.rendering import rendered
-from lastword.engines.pydantic_ai.trouble import GARBLED, NO_ANSWER, ModelFailed, in_words
+from lastword.engines.pydantic_ai.trouble import (
+    GARBLED,
+    NO_ANSWER,
+    ModelFailed,
+    declined,
+    in_words,
+)
 from lastword.runtime.run import Run
 
 __all__ = ["Approve", "Compaction", "Fenced", "ModelFailed", "PydanticAI"]
@@ -69,32 +77,59 @@ class PydanticAI:
 
     async def __call__(self, run: Run) -> None:
         hold(run)
-        heard, calls = _Heard(run), Calls(run)
+        history = await self._history(run)
+        heard = _Heard(run)
+        refused: Exception | None = None
+        while True:
+            try:
+                return await self._ask(run, history, heard)
+            except (AgentRunError, NotImplementedError, RuntimeError) as error:
+                refused = refused or error  # what is told is what was wrong with all of it
+                less = self._less(run, history, heard, error)
+                if not less and isinstance(refused, AgentRunError):
+                    raise in_words(refused, said=heard.said) from refused
+                if not less:
+                    raise refused from error.__cause__
+            history = without(history, less)
+            heard.left += less
+
+    async def _ask(self, run: Run, history: Sequence[Shown], heard: _Heard) -> None:
+        calls = Calls(run)
         capabilities = [
             Fenced(calls),
             Sending(calls, self._approve, self._fitting),
             UseThreadExecutor(run.executor),
             ReinjectSystemPrompt(),
         ]
-        try:
-            async with self._agent.iter(
-                message_history=await self._history(run),
-                deps=self._deps(run) if callable(self._deps) else self._deps,
-                model=self._model,
-                usage_limits=self._limits,
-                capabilities=capabilities,
-            ) as agent_run:
-                await _drive(run, agent_run, heard, self._known_model())
-                await _answer(run, agent_run, calls.answered, said=heard.said)
-        except AgentRunError as error:
-            raise in_words(error, said=heard.said) from error
+        async with self._agent.iter(
+            message_history=messages_of(history, self._known_model()),
+            deps=self._deps(run) if callable(self._deps) else self._deps,
+            model=self._model,
+            usage_limits=self._limits,
+            capabilities=capabilities,
+        ) as agent_run:
+            await _drive(run, agent_run, heard, self._known_model())
+            await _answer(run, agent_run, calls.answered, said=heard.said)
 
-    async def _history(self, run: Run) -> list[ModelMessage]:
+    def _less(
+        self,
+        run: Run,
+        history: Sequence[Shown],
+        heard: _Heard,
+        error: Exception,
+    ) -> tuple[LeftOut, ...]:
+        """What to leave out, if the provider did not take what was in the first request."""
+        status = declined(error)
+        if not status:
+            return ()
+        refused_before = heard.left or run.declined(status)
+        return run.less(history) if refused_before and not heard.answered else ()
+
+    async def _history(self, run: Run) -> tuple[Shown, ...]:
         model = self._known_model()
-        history = run.history
         if self._compaction and self._fitting and model:
-            history = await self._compaction(run, model, beside=self._fitting.beside)
-        return messages_of(history, model)
+            return await self._compaction(run, model, beside=self._fitting.beside)
+        return run.history
 
     def _known_model(self) -> Model | None:
         named = self._model or self._agent.model
@@ -107,11 +142,15 @@ async def _drive(
     run: Run, agent_run: AgentRun[Any, Any], heard: _Heard, model: Model | None
 ) -> None:
     node = agent_run.next_node
+    joining = [*heard.steered]  # if it was asked before, and not taken
     while not Agent.is_end_node(node):
         if Agent.is_model_request_node(node):
-            for message in await run.steering():
+            new = await run.steering()
+            heard.steered += new
+            for message in [*joining, *new]:
                 content = content_of(message.text, message, model)
                 agent_run.enqueue(*([content] if isinstance(content, str) else content))
+            joining = []
             async with node.stream(agent_run.ctx) as events:
                 await heard.all_of(aiter(events))
         node = await agent_run.next(node)
@@ -136,6 +175,9 @@ class _Heard:
 
     def __init__(self, run: Run) -> None:
         self.said = False  # whether the person was told something of the answer under way
+        self.answered = False  # whether a request of the run was taken
+        self.left: list[LeftOut] = []  # without what it was asked
+        self.steered: list[Message] = []  # what has joined it
         self._run = run
 
     async def all_of(self, events: AsyncIterator[AgentStreamEvent]) -> None:
@@ -148,7 +190,16 @@ class _Heard:
                 raise ModelFailed(f"{broken}{NO_ANSWER} ({type(error).__name__})") from error
             if event is None:
                 return
+            if not self.answered:
+                await self._taken()
             self.said = await _say(self._run, event) or self.said
+
+    async def _taken(self) -> None:
+        """The provider took what it was asked; what was left out of that is left out for good."""
+        self.answered = True
+        self._run.leave_out(*self.left)
+        for one in self.left:
+            await self._run.progress(one.text)
 
 
 async def _say(run: Run, event: AgentStreamEvent) -> bool:

@@ -89,6 +89,8 @@ export function recorded(state, entry) {
       );
     case "note":
       return fact.noted(state, run ?? null, entry.text, entry.number);
+    case "leftout":
+      return fact.noted(state, run ?? null, entry.text, entry.number);
     case "summary":
       return fact.noted(state, null, "Earlier turns were summarised for the model.", entry.number);
     case "finished":

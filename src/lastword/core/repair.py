@@ -1,0 +1,145 @@
+"""What to show less of, when a provider refuses what a session has to show it.
+
+Nothing in a log may make every later turn impossible. What was refused twice is asked again with
+less, one step at a time: without attachments, then without natives, without calls, without the
+turn; at first only of turns that no provider has taken yet, then of all. What is left out is told
+by name, what tools have done is always told, and the words to be answered are never left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from typing import get_args
+
+from lastword.core.entries import LeftOut, Part
+from lastword.core.model import Attachment, RunId, Status
+from lastword.core.shown import Shown
+
+_PARTS: tuple[Part, ...] = get_args(Part)
+_WHY = "the provider did not take it"
+_LONGEST = 200
+
+
+def less(
+    history: Sequence[Shown], suspects: AbstractSet[RunId], answering: RunId
+) -> tuple[LeftOut, ...]:
+    """What to leave out next of what was refused; nothing, if there is no more to leave out."""
+    turns: dict[RunId, list[Shown]] = {}
+    for item in history:
+        if item.run is not None:
+            turns.setdefault(item.run, []).append(item)
+    for scope in (suspects, turns.keys()):
+        for part in _PARTS:
+            found = [
+                LeftOut(answering, run, part, _words(part, items))
+                for run, items in turns.items()
+                if run in scope and _has(part, items, answered=run != answering)
+            ]
+            if found:
+                return tuple(found)
+    return ()
+
+
+def without(history: Iterable[Shown], left: Iterable[LeftOut]) -> tuple[Shown, ...]:
+    """What is shown of a history when this is left out of it."""
+    parts: dict[RunId, set[Part]] = {}
+    for one in left:
+        parts.setdefault(one.of, set()).add(one.part)
+    shown: list[Shown] = []
+    turn: list[Shown] = []
+    for item in history:
+        if turn and item.run != turn[-1].run:
+            shown += _without(turn, parts)
+            turn = []
+        turn.append(item)
+    return (*shown, *_without(turn, parts))
+
+
+def _without(turn: list[Shown], parts: dict[RunId, set[Part]]) -> list[Shown]:
+    run = turn[-1].run if turn else None
+    for part in _PARTS:
+        if run is not None and part in parts.get(run, ()):
+            turn = _LEAVE[part](turn)
+    return turn
+
+
+def _has(part: Part, items: Sequence[Shown], *, answered: bool) -> bool:
+    match part:
+        case "attachments":
+            return any(item.message and item.message.attachments for item in items)
+        case "natives":
+            return any(item.native or item.role == "thinking" for item in items)
+        case "calls":
+            return any(item.role == "call" for item in items)
+        case "turn":
+            return answered and any(item.role != "note" for item in items)
+
+
+def _no_attachments(turn: list[Shown]) -> list[Shown]:
+    return [_unaccompanied(item) for item in turn]
+
+
+def _unaccompanied(item: Shown) -> Shown:
+    if item.message is None or not item.message.attachments:
+        return item
+    names = [f"[{_named(one)} is not shown: {_WHY}]" for one in item.message.attachments]
+    said = [item.text] if item.text.strip() else []
+    bare = replace(item.message, attachments=())
+    return replace(item, text="\n".join([*said, *names]), message=bare)
+
+
+def _no_natives(turn: list[Shown]) -> list[Shown]:
+    return [replace(item, native=None) for item in turn if item.role != "thinking"]
+
+
+def _no_calls(turn: list[Shown]) -> list[Shown]:
+    return [
+        Shown("note", f"{_did(item)} here; it is not shown: {_WHY}.", run=item.run)
+        if item.role == "result"
+        else item
+        for item in turn
+        if item.role != "call"
+    ]
+
+
+def _no_turn(turn: list[Shown]) -> list[Shown]:
+    done = [_did(item) for item in turn if item.role == "result"]
+    noted = [item for item in turn if item.role == "note"]
+    also = f" In it, {'; '.join(done)}." if done else ""
+    return [Shown("note", f"A turn is not shown here: {_WHY}.{also}", run=turn[0].run), *noted]
+
+
+_LEAVE: dict[Part, Callable[[list[Shown]], list[Shown]]] = {
+    "attachments": _no_attachments,
+    "natives": _no_natives,
+    "calls": _no_calls,
+    "turn": _no_turn,
+}
+
+
+def _did(result: Shown) -> str:
+    status = result.status or Status.MAY_HAVE_EXECUTED
+    what = {Status.COMPLETED: "was called", Status.NOT_STARTED: "was not called"}
+    return f"{result.name[:_LONGEST]} {what.get(status, 'may have executed')}"
+
+
+def _named(one: Attachment) -> str:
+    return (one.name or one.uri or one.media_type or "a file")[:_LONGEST]
+
+
+def _words(part: Part, items: Sequence[Shown]) -> str:
+    """What is left out, for people."""
+    match part:
+        case "attachments":
+            files = [one for item in items if item.message for one in item.message.attachments]
+            what = ", ".join(_named(one) for one in files)
+        case "natives":
+            what = "what the model thought in an earlier turn"
+        case "calls":
+            names = dict.fromkeys(item.name[:_LONGEST] for item in items if item.role == "call")
+            what = f"calls of an earlier turn ({', '.join(names)})"
+        case "turn":
+            what = "an earlier turn"
+    return f"The model is no longer shown {what}: {_WHY}."

@@ -1,0 +1,45 @@
+"""E9. What the model is no longer shown is told by every surface that tells the log."""
+
+import json
+from typing import Any
+
+import pytest
+
+from lastword.acp.replay import replay
+from lastword.cli.chat.recap import recap_lines
+from lastword.core.model import Generation, Message, MessageId, RunId
+from lastword.core.transcript import Began, Entry, LeftOut, Said, Text
+from lastword.server.shapes import Shapes
+
+pytestmark = pytest.mark.scenario("E9", part="agent")
+RUN = RunId("s#2")
+WORDS = "The model is no longer shown cat.png: the provider did not take it."
+LOG: tuple[Entry, ...] = (
+    Said(Message(MessageId("m2"), "and now?"), RUN),
+    Began(RUN, Generation(2), (MessageId("m2"),)),
+    LeftOut(RUN, RunId("s#1"), "attachments", WORDS),
+    Text(RUN, "fine"),
+)
+
+
+def test_over_http() -> None:
+    _, entries = Shapes("").newest(LOG, len(LOG), 10)
+
+    told: list[dict[str, Any]] = [json.loads(bytes(entry)) for entry in entries]
+    assert told[2] | {"at": 0, "number": 3} == {
+        "number": 3,
+        "kind": "leftout",
+        "at": 0,
+        "run": "s#2",
+        "of": "s#1",
+        "part": "attachments",
+        "text": WORDS,
+    }
+
+
+def test_in_an_editor() -> None:
+    assert WORDS in json.dumps(list(replay(LOG, "/", None)))
+
+
+def test_in_a_terminal() -> None:
+    assert WORDS in recap_lines(LOG)
