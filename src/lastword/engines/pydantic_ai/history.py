@@ -7,7 +7,7 @@ the session's log, so that a stop can leave nothing in it that a provider would 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
 from typing import Any, TypeAlias
@@ -32,7 +32,7 @@ from lastword.core.model import CallId, Message
 from lastword.core.shown import WORDLESS
 from lastword.core.transcript import Native, Shown
 from lastword.engines.pydantic_ai.files import attached
-from lastword.engines.pydantic_ai.sendable import safe_part, wire_id, wire_name
+from lastword.engines.pydantic_ai.sendable import is_id, safe_part, wire_id, wire_name
 from lastword.runtime.checks import encodable
 
 ENGINE = "pydantic-ai"
@@ -47,13 +47,14 @@ def messages_of(history: Sequence[Shown], model: Model | None = None) -> list[Mo
     What another provider than the model's wants back is left out: this one would refuse it.
     """
     history = [_for(item, model) for item in history]
+    ids = _ids(history)
     messages: list[ModelMessage] = []
     for by_the_model, items in groupby(history, lambda item: item.role in _SAID_BY_THE_MODEL):
         if by_the_model:
-            said = [part for item in items if (part := _said(item))]
+            said = [part for item in items if (part := _said(item, ids))]
             messages += [ModelResponse(said, provider_name=_provider(said))] if said else []
         else:
-            told = [_told(item, history, model) for item in items]
+            told = [_told(item, ids, model) for item in items]
             last = messages[-1] if messages else None
             if isinstance(last, ModelRequest):
                 last.parts = [*last.parts, *told]
@@ -69,12 +70,24 @@ def _for(item: Shown, model: Model | None) -> Shown:
     return replace(item, native=None)
 
 
+def _ids(history: Iterable[Shown]) -> dict[CallId | None, str]:
+    """What each call is known by: what its provider called it, or what is its own alone."""
+    ids: dict[CallId | None, str] = {}
+    taken: set[str] = set()
+    for item in history:
+        if item.role == "call":
+            given = str(_kept(item.native).get("tool_call_id", ""))
+            ids[item.call] = given if is_id(given) and given not in taken else wire_id(item.call)
+            taken.add(ids[item.call])
+    return ids
+
+
 def _systems(model: Model) -> list[str]:
     """The names of the providers that it asks, one or, if some are for when others fail, many."""
     return model.system.removeprefix("fallback:").split(",")
 
 
-def _said(item: Shown) -> ModelResponsePart | None:
+def _said(item: Shown, ids: Mapping[CallId | None, str]) -> ModelResponsePart | None:
     kept = _kept(item.native)
     match item.role:
         case "thinking":
@@ -82,7 +95,7 @@ def _said(item: Shown) -> ModelResponsePart | None:
             return ThinkingPart(item.text, **kept) if kept else None
         case "call":
             kept.pop("signature", None)
-            kept.setdefault("tool_call_id", wire_id(item.call))
+            kept["tool_call_id"] = ids[item.call]
             return ToolCallPart(wire_name(item.name), item.text, **kept)
         case _:
             for name in ("signature", "tool_call_id"):
@@ -90,13 +103,11 @@ def _said(item: Shown) -> ModelResponsePart | None:
             return TextPart(item.text, **kept)
 
 
-def _told(item: Shown, history: Sequence[Shown], model: Model | None) -> ModelRequestPart:
+def _told(item: Shown, ids: Mapping[CallId | None, str], model: Model | None) -> ModelRequestPart:
     match item.role:
         case "result":
-            [called] = [i for i in history if i.role == "call" and i.call == item.call]
-            id_ = _kept(called.native).get("tool_call_id") or wire_id(item.call)
             failed = "failed" if item.error else "success"
-            return ToolReturnPart(wire_name(item.name), item.text, id_, outcome=failed)
+            return ToolReturnPart(wire_name(item.name), item.text, ids[item.call], outcome=failed)
         case "user":
             return UserPromptPart(content_of(item.text, item.message, model))
         case _:  # lastword's own words, which the model must not take for the person's

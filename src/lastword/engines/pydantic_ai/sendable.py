@@ -71,6 +71,11 @@ def wire_name(name: str) -> str:
     return _NOT_OF_A_NAME.sub("_", name)[:_LONGEST_NAME] if name.strip() else _UNNAMED
 
 
+def is_id(given: str) -> bool:
+    """Whether every provider takes it as the id of a call."""
+    return _ID.fullmatch(given) is not None
+
+
 def wire_id(id_: object) -> str:
     """An id in letters and length that every provider takes."""
     return f"call_{blake2b(str(id_).encode(errors='replace'), digest_size=12).hexdigest()}"
@@ -101,7 +106,7 @@ class _Ids:
 
     def _called(self, part: ToolCallPart) -> ToolCallPart:
         given = part.tool_call_id
-        id_ = given if _ID.fullmatch(given) else wire_id(given)
+        id_ = given if is_id(given) else wire_id(given)
         if id_ in self._sent:
             id_ = wire_id(f"{given} {len(self._sent)}")
         self._sent.add(id_)
