@@ -141,6 +141,13 @@ class Transcript:
                 self._summarise(text, upto)
             case LeftOut() | Declined() | Used():
                 self._hear(entry)
+            case Finished():
+                self._ends(entry)
+            case Receipt():
+                pass
+
+    def _ends(self, entry: Finished) -> None:
+        match entry:
             case Finished(run, started=started) if started or run in self._going:
                 self._finish(run, entry)
             case Finished(run, Outcome.SUPERSEDED, messages, rollback=False):
@@ -149,7 +156,7 @@ class Transcript:
             case Finished(run, _, messages, rollback=False, held=True):
                 self._take_messages(self._turn(run), messages)
                 self._finish(run, entry)
-            case Finished() | Receipt():  # a message of it went; the rest may begin
+            case _:  # a message of it went; the rest may begin
                 pass
 
     def _hear(self, entry: LeftOut | Declined | Used) -> None:

@@ -113,7 +113,7 @@ class ForFrameworks:
     def declined(self, status: int) -> bool:
         """A provider did not take what was asked; whether that was so the last time too."""
         if self._hold.current:
-            self._desk.journal.add(*self._hold.take_shown(), Declined(self.id, status))
+            self._desk.journal.add(Declined(self.id, status))
         return self._declined
 
     def less(self, history: Sequence[Shown]) -> tuple[LeftOut, ...]:
@@ -123,7 +123,7 @@ class ForFrameworks:
     def leave_out(self, *left: LeftOut) -> None:
         """It was taken without this, which from now on is shown by name."""
         if self._hold.current:
-            self._desk.journal.add(*self._hold.take_shown(), *left)
+            self._desk.journal.add(*left)
 
     async def summarise(self, text: str, *, upto: RunId) -> tuple[Shown, ...]:
         """Put this in place of all turns up to that run's, from now on; what is shown then."""
