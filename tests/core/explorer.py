@@ -186,6 +186,7 @@ def _events(bounds: Bounds, state: State) -> Iterator[Event]:
     if ghost.wakes:
         yield ClockReached(ghost.wakes[0])
     yield ResumeAsked()
+    yield ResumeAsked("run")
     if ghost.stops < bounds.stops:
         yield from _stops(bounds, machine)
     if ghost.touches < bounds.touches:

@@ -106,7 +106,10 @@ def forbidden(  # noqa: PLR0911, PLR0912 - one match, one arm an event
             return _untouchable(before, event, message, by)
         case Found():
             return ImpossibleMove if ghost.here or ghost.storing else None
-        case ClockReached() | ResumeAsked():
+        case ResumeAsked(origin):
+            stopped = ghost.hushed or ghost.paused
+            return NotAllowed if stopped and origin != "person" else None
+        case ClockReached():
             return None
 
 

@@ -149,7 +149,7 @@ MUTATIONS = (
         'in {"takeover", "rollback"} and self.busy',
         'in {"rollback"} and self.busy',
     ),
-    Mutation("a rollback is a plain takeover", 'rollback=policy == "rollback"', "rollback=False"),
+    Mutation("a rollback is a plain takeover", 'policy == "rollback", event', "False, event"),
     Mutation("a timer takes over", 'theirs and event.message.origin == "person"', "theirs"),
     Mutation(
         "a person's word does not release what waits", "if message in self.speaking:", "if False:"

@@ -25,6 +25,17 @@ WHOSE = (
         found="four messages",
     ),
     Mutation(
+        "a run takes back a person's stop",
+        "if not person and (self.hushed or",
+        "if not person and (",
+    ),
+    Mutation(
+        "a run lets go on what a person left waiting",
+        "if not person and (self.hushed or any(w.held for w in self.waiting)):",
+        "if not person and self.hushed:",
+        found="rights",
+    ),
+    Mutation(
         "what a stopped run had let out may still leave",
         "            self.fenced = self.generation\n",
         "",

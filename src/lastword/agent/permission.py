@@ -28,9 +28,9 @@ from lastword.agent.rules import BACKGROUND, SUBJECTS, Rule, Rules, Subject, cal
 from lastword.core.cell import PendingCall
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.errors import LastwordError
-from lastword.runtime.going import Going
+from lastword.runtime.asking import acting, from_outside
+from lastword.runtime.going import Going, run_here
 from lastword.runtime.ledger import Call
-from lastword.runtime.run import running
 
 log = logging.getLogger("lastword")
 
@@ -170,7 +170,7 @@ class Questions:
         about = text if subject is None else subject
         who = run.session, run.generation, run.id
         question = Question(token_hex(8), *who, tool, text, about, call)
-        one = _Open(question, run, running.get())
+        one = _Open(question, run, run_here())
         # the run's own helper: a stop cancels it, even if whoever asks is deaf to that
         watch = run.task(asyncio.Event().wait(), name=f"question about {tool}")
         watch.add_done_callback(lambda _: self._withdraw(one))
@@ -195,6 +195,10 @@ class Questions:
         `always` allows, or forbids, the same again for the rest of the session; or give a rule.
         Raises `AnswerRefused` if the answer is not taken; then nothing was done.
         """
+        with acting("this answer"):
+            self._answer(id, generation, allow=allow, always=always)
+
+    def _answer(self, id: str, generation: int, *, allow: bool, always: bool | Rule) -> None:
         one = self._open.get(id)
         if one is None:
             kind, why = self._closed.get(id, (UnknownQuestion, f"there is no question {id}"))
@@ -311,7 +315,7 @@ class Questions:
             one.going.announce(question.tool, told, as_run=news == "opened")
         for watcher in tuple(self._watchers.values()):
             try:
-                watcher(news, question)
+                from_outside(watcher, news, question)
             except Exception as error:  # noqa: BLE001 - one surface must not silence another
                 name = type(error).__name__
                 log.error("watcher failed question=%s news=%s error=%s", question.id, news, name)  # noqa: TRY400
@@ -362,7 +366,7 @@ class _Here:
 
 def asker_of(call: Call[Any]) -> _Here:
     """The run that makes a call, which has to be the one in whose context it is made."""
-    going = running.get()
+    going = run_here()
     if going is None or going.hold.run != call.id.rpartition(".")[0]:
         raise PermissionError(f"{call.name} was not called: it was called from outside of its run")
     return _Here(going)

@@ -71,6 +71,7 @@ from lastword.core.cell_orders import (
 from lastword.core.frontier import CellMachine
 from lastword.core.pending import Results, must_be_current, must_fit
 from lastword.errors import CellGone, NotDelivered, StoreError, Superseded, WorkerDied
+from lastword.runtime.asking import acting
 from lastword.runtime.run import Run
 from lastword.runtime.shelf import Shelf
 from lastword.runtime.tasks import Tasks, described
@@ -175,7 +176,8 @@ class Living:
 
     async def terminate(self) -> Ending:
         """End it. Raises CellGone if it has ended."""
-        self._tell(TerminateAsked())
+        with acting("the end of this cell"):
+            self._tell(TerminateAsked())
         return await self.ended()
 
     def freeze(self) -> StoredCell | None:

@@ -14,6 +14,7 @@ from lastword.cells.translation import Answers, results_of
 from lastword.core.cell import CellId, Ending, Frontier, Observation
 from lastword.core.model import CallId
 from lastword.errors import AlreadyRunning, CellGone, NotPausable, UnknownCell
+from lastword.runtime.asking import act
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
 from lastword.runtime.shelf import Shelf
@@ -39,6 +40,7 @@ async def observe(session: Session, cell: str, observer: str = "") -> AsyncGener
         yield seen
 
 
+@act
 async def resume(
     session: Session,
     cell: str,
@@ -85,6 +87,7 @@ def _promised(session: Session, living: Living, generation: int) -> bool:
     return living.promised in ((generation, ""), (generation, session.active))
 
 
+@act
 async def terminate(session: Session, cell: str) -> Ending:
     """End a cell: nothing of it is committed. Raises CellGone if it has ended, or UnknownCell."""
     return await (await _known(session, cell)).terminate()

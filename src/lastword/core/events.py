@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from lastword.core.model import Message, MessageId, Outcome, Policy, Reason, RunId
+from lastword.core.model import Message, MessageId, Origin, Outcome, Policy, Reason, RunId
 from lastword.core.queue import Queue
 from lastword.core.value import value
 
@@ -93,7 +93,9 @@ class MoveAsked:
 
 @value
 class ResumeAsked:
-    """Let the messages that a stop left waiting go on."""
+    """Let the messages that a stop left waiting go on. What a person stopped, a person lets."""
+
+    origin: Origin = "person"
 
 
 @value

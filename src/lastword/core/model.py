@@ -16,7 +16,7 @@ Generation = NewType("Generation", int)
 
 Policy: TypeAlias = Literal["takeover", "queue", "collect", "steer", "refuse", "rollback"]
 QueueOnStop: TypeAlias = Literal["drop", "keep"]
-Origin: TypeAlias = Literal["person", "timer", "child"]
+Origin: TypeAlias = Literal["person", "timer", "child", "run"]
 Placement: TypeAlias = Literal["starting", "queued", "collecting", "steering"]
 
 
@@ -70,7 +70,7 @@ class Attachment:
 
 @value
 class Message:
-    """What somebody sent: a person, or on nobody's word a timer or a child run."""
+    """What somebody sent: a person, or on nobody's word a timer, a child run, or a run."""
 
     id: MessageId
     text: str

@@ -121,8 +121,8 @@ class SessionMachine:
                 return self._remove(message, by)
             case MoveAsked(message, to, by):
                 return self._move(message, to, by)
-            case ResumeAsked():
-                return self._resume()
+            case ResumeAsked(origin):
+                return self._resume(person=origin == "person")
             case Found():
                 return self._found(event)
             case _:
@@ -146,9 +146,8 @@ class SessionMachine:
         if waits:
             return self._wait(event, turn, policy)
         takes_over = policy in {"takeover", "rollback"} and self.busy
-        ended = (
-            self._supersede(event.message.by, rollback=policy == "rollback") if takes_over else []
-        )
+        back, by = policy == "rollback", event.message.by
+        ended = self._supersede(by, rollback=back) if takes_over else []
         return [*ended, Accept(event.message, turn.run, "starting"), *self._occupy(turn)]
 
     def _must_be_new(self, turn: Turn) -> None:
@@ -377,7 +376,9 @@ class SessionMachine:
         self.waiting = moved(self.waiting, turn, to)
         return self._handoff()
 
-    def _resume(self) -> Orders:
+    def _resume(self, *, person: bool) -> Orders:
+        if not person and (self.hushed or any(w.held for w in self.waiting)):
+            raise NotAllowed("a person's stop was the last word here, and no run takes it back")
         self._release()
         return self._handoff()
 

@@ -36,24 +36,59 @@ class Offspring(Protocol):
     @property
     def has_processes(self) -> bool: ...
 
+    @property
+    def alive(self) -> bool: ...
+
     async def processes_gone(self) -> None: ...
     def end_processes_now(self) -> None: ...
 
 
 class Child:
-    """A parent's handle on a child run."""
+    """A parent's handle on a child run, which can be looked at; to stop it, stop its session."""
+
+    def __init__(self, of: ChildRun) -> None:
+        self._of = of
+
+    def __repr__(self) -> str:
+        return f"<Child {self.run}{' kept' if self.kept else ''}>"
+
+    @property
+    def kept(self) -> bool:
+        """Whether it goes on when its parent ends."""
+        return self._of.kept
+
+    @property
+    def session(self) -> SessionId:
+        """The session it runs in, to be watched or stopped like any other."""
+        return self._of.session
+
+    @property
+    def run(self) -> RunId:
+        return self._of.run
+
+    @property
+    def done(self) -> bool:
+        return self._of.done
+
+    async def outcome(self) -> Outcome:
+        """Wait for it to end."""
+        return await self._of.outcome()
+
+    async def text(self) -> str:
+        """Wait for it to end; what it said."""
+        return await self._of.text()
+
+
+class ChildRun:
+    """A child run, as the stop of its parent sees it."""
 
     def __init__(self, offspring: Offspring, ticket: Ticket, *, kept: bool) -> None:
         self.kept = kept
         self._offspring = offspring
         self._ticket = ticket
 
-    def __repr__(self) -> str:
-        return f"<Child {self.run}{' kept' if self.kept else ''}>"
-
     @property
     def session(self) -> SessionId:
-        """The session it runs in, to be watched or stopped like any other."""
         return self._offspring.id
 
     @property
@@ -65,15 +100,11 @@ class Child:
         return self._ticket.done
 
     async def outcome(self) -> Outcome:
-        """Wait for it to end."""
         return await self._ticket.outcome()
 
     async def text(self) -> str:
-        """Wait for it to end; what it said."""
         await self.outcome()
         return await self._offspring.text_of(self.run)
-
-    # for the stop of its parent
 
     def end(self) -> None:
         if not self.kept:
@@ -100,6 +131,10 @@ class Child:
     @property
     def processes(self) -> tuple[ProcessReport, ...]:
         return () if self.kept else self._offspring.processes
+
+    @property
+    def alive(self) -> bool:
+        return not self.kept and self._offspring.alive
 
     @property
     def has_processes(self) -> bool:

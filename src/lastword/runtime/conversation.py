@@ -13,11 +13,17 @@ from lastword.core.events import StopAsked
 from lastword.core.model import Reason, RunId, SessionId
 from lastword.core.orders import End, Pause
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
-from lastword.errors import LastwordError, OwnedElsewhere, RuntimeClosed, StoreError, UnknownSession
+from lastword.errors import (
+    LastwordError,
+    OwnedElsewhere,
+    RuntimeClosed,
+    StoreError,
+    Superseded,
+    UnknownSession,
+)
 from lastword.runtime import intake
 from lastword.runtime.driver import Driver
-from lastword.runtime.going import Going
-from lastword.runtime.run import running
+from lastword.runtime.going import Going, run_here
 from lastword.runtime.step import Step
 from lastword.runtime.stop import Answer, Settlement
 from lastword.runtime.tasks import ended
@@ -90,16 +96,37 @@ class Conversation:
         """Stop; what is returned, called, carries out the rest and gives the answer."""
         if reason is Reason.SHUTDOWN and self._loading:
             self._loading.cancel()  # what has not been read stays as it is
-        step = self.driver.moves.make(StopAsked(reason, run, by, said))
+        asked = StopAsked(reason, run, by, said)
+        try:
+            step = self.driver.moves.make(asked)
+        except Superseded as refused:
+            return partial(self._not_stopped, asked, refused)
 
         def carry_out() -> Answer:
             self.driver.carry_out()
             if reason is Reason.SHUTDOWN:
                 step.early = False
-            answer = self.answer(step, running.get())
+            answer = self.answer(step, run_here())
             return Answer(answer, partial(self._at_fence, step, self._settlement(step), answer))
 
         return carry_out
+
+    def refused(self, asked: StopAsked, by: Superseded) -> Receipt:
+        """What a run is told that asks for a stop and has lost its own session: that it is none."""
+        driver = self.driver
+        step = Step(asked, [], driver.machine.generation, driver.loop.time())
+        return at_fence(driver, step, beyond=f"nothing was stopped, because {by}")
+
+    def _not_stopped(self, asked: StopAsked, by: Superseded) -> Answer:
+        receipt, loop = self.refused(asked, by), self.driver.loop
+        answer: asyncio.Future[Receipt] = loop.create_future()
+        # not at once: a loop that asks until all is quiet must not stall the event loop
+        loop.call_soon(answer.set_result, receipt)
+
+        async def fenced() -> Receipt:
+            return receipt
+
+        return Answer(answer, fenced)
 
     def answer(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
         """The receipt of what this step stopped, or of the stop that is still being settled."""

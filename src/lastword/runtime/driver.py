@@ -41,8 +41,8 @@ from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Ledger
 from lastword.runtime.moves import Moves
 from lastword.runtime.news import News, announce
-from lastword.runtime.owned import Owned
-from lastword.runtime.run import Engine, Run, running
+from lastword.runtime.owned import Owned, end_all
+from lastword.runtime.run import Engine, Run
 from lastword.runtime.shared import Shared
 from lastword.runtime.shelf import Shelf
 from lastword.runtime.speech import Speech
@@ -182,8 +182,8 @@ class Driver:
         log.error("lost session=%s to another process", self.id)
         self.lost = True
         self.tell(StopAsked(Reason.LOST))
-        for kept in tuple(self.kept) if not self.ancestors else ():
-            self.duties.start(kept.end(), name=f"end {kept.pid}")
+        if not self.ancestors:
+            self.duties.start(end_all(tuple(self.kept)), name="end what was kept")
         if not self.settlements:
             self.close()
 
@@ -228,7 +228,7 @@ class Driver:
             ticket.tell_started(run)
 
     async def _drive(self, going: Going) -> None:
-        running.set(going)
+        going.enter()
         run = Run(self, going, await self.history.for_a_run(lambda: going.hold.current))
         if not going.hold.current:
             return
@@ -327,7 +327,7 @@ class Driver:
     async def start_child(
         self, going: Going, text: str, *, engine: Engine | None, keep: bool
     ) -> Child:
-        if not going.hold.current:
+        if not going.hold.granted:
             await asyncio.sleep(0)  # a loop of refused starts must not stall the event loop
             going.hold.must_hold("start of a child run")
         await going.processes.clear()

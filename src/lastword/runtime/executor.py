@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -66,7 +66,8 @@ class FencedExecutor(Executor):
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         effect = Effect("tool", calling.get()[0] or name_of(fn))
-        return self._threads.submit(self._work, effect, partial(fn, *args, **kwargs))
+        work, context = partial(fn, *args, **kwargs), copy_context()  # whose name it is done in
+        return self._threads.submit(lambda: context.run(self._work, effect, work))
 
     def _work(self, effect: Effect, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - as it gives
         if not self._hold.begin(effect):

@@ -62,13 +62,13 @@ class ForFrameworks:
     def seal(self, native: Native, *, of: Literal["text", "thinking"] = "text") -> None:
         """What it said, or thought, so far is whole; this is what its provider wants with it."""
         must_be_native(native)
-        if self._hold.current:
+        if self._hold.granted:
             entry = Text if of == "text" else Thinking
             self._desk.journal.add(entry(self.id, "", native))
 
     def used(self, model: str, input_tokens: int, output_tokens: int) -> None:
         """A model was asked, and this is what it cost."""
-        if self._hold.current:
+        if self._hold.granted:
             cost = Used(self.id, model, input_tokens, output_tokens)
             self._desk.journal.add(cost)
             self._hold.publish("usage", "", cost)

@@ -8,7 +8,8 @@ from typing import Any
 
 from lastword.core.model import Message, Turn
 from lastword.core.receipt import ProcessReport, Unconfirmed
-from lastword.runtime.children import Child
+from lastword.runtime.asking import running
+from lastword.runtime.children import ChildRun
 from lastword.runtime.fence import Fence
 from lastword.runtime.hold import Hold
 from lastword.runtime.ledger import Ledger
@@ -40,10 +41,14 @@ class Going:
         self.deliveries = Tasks(f"run {hold.run}:")
         self.speech = speech
         self.sink = make_sink(hold, self.deliveries, speech)
-        self.children: list[Child] = []
+        self.children: list[ChildRun] = []
         self.joined: list[Message] = []  # what was sent to steer it and it has not been given
         self.error = ""
         self.announce: Callable[..., bool] = lambda *_, **__: True  # a question, to who watches
+
+    def enter(self) -> None:
+        """From here on, whatever is done in this task or is started by it is done in its name."""
+        running.set(self)
 
     def descends_from(self, others: list[Going]) -> bool:
         """Whether it is one of them, or a child of one of them, at any depth."""
@@ -55,6 +60,11 @@ class Going:
         if self.main:
             self.main.cancel()
         self.helpers.cancel()
+
+    @property
+    def alive(self) -> bool:
+        """Whether something of it, or of its children, could still ask for something."""
+        return bool(self.living) or self.hold.busy or any(child.alive for child in self.children)
 
     @property
     def living(self) -> tuple[asyncio.Task[Any], ...]:
@@ -117,3 +127,9 @@ class Going:
     @property
     def dropped(self) -> int:
         return self.hold.dropped + sum(child.dropped for child in self.children)
+
+
+def run_here() -> Going | None:
+    """The run in whose name this is done; it may have ended. None outside of all runs."""
+    here = running.get()
+    return here if isinstance(here, Going) else None

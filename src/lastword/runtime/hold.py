@@ -11,23 +11,26 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from lastword.core.model import Generation, RunId
 from lastword.core.session import SessionMachine
 from lastword.errors import Superseded
+from lastword.runtime.asking import lost
 from lastword.runtime.feed import Feed, FeedEvent, Kind
 from lastword.runtime.speech import Piece
 
-EffectKind: TypeAlias = Literal["delivery", "tool", "process"]
+EffectKind: TypeAlias = Literal["delivery", "tool", "process", "act"]
 _NAMED = 20  # refused effects that are told one by one; the rest is counted
 
 
 @dataclass(eq=False, slots=True)
 class Effect:
-    """Something that a run does: a delivery to a sink, a call of a tool, the start of a process."""
+    """Something that a run does: a delivery to a sink, a call of a tool, the start of a
+    process, an act on a session."""
 
     kind: EffectKind
     name: str
@@ -98,12 +101,18 @@ class Hold:
         with self.lock:
             self._in_line[effect] = None
 
+    @property
+    def granted(self) -> bool:
+        """Whether whoever asks here may act: it, or nobody's run, or one that is current too."""
+        return self.current and lost(self) is None
+
     def publish(
         self, kind: Kind, text: str, data: object = None, piece: Piece | None = None
     ) -> bool:
         """Let a run's event into the feed, or drop and count it."""
+        stranger = lost(self)
         with self.lock:
-            let_through = self._let_through(kind, text, data) is not None
+            let_through = stranger is None and self._let_through(kind, text, data) is not None
             if piece is not None:
                 piece.out = let_through
             return let_through
@@ -114,8 +123,9 @@ class Hold:
         One that has several parts (a tool's thread, the code around it) begins and finishes with
         each, and is over with the last.
         """
+        stranger = lost(self)
         with self.lock:
-            if effect.void or not self.current:
+            if effect.void or stranger or not self.current:
                 return False
             if event is not None:
                 effect.event = self._let_through(*event)
@@ -125,6 +135,18 @@ class Hold:
             self._in_line.pop(effect, None)
             self._under_way[effect] = self._under_way.get(effect, 0) + 1
             return True
+
+    @contextmanager
+    def acting(self, what: str) -> Generator[None]:
+        """An effect that is over in one step; raises `Superseded`, before it, without the hold."""
+        effect = Effect("act", what)
+        if not self.begin(effect):
+            self.drop(what)
+            self.must_hold(what)
+        try:
+            yield
+        finally:
+            self.finish(effect)
 
     def begin_last_word(self, effect: Effect) -> None:
         """Count as under way what the session itself says in the run's place."""
@@ -183,6 +205,13 @@ class Hold:
         """Raise `Superseded` once the hold is gone."""
         if not self.current:
             raise Superseded(self.run, self.generation, self._machine.generation, what)
+        if stranger := lost(self):
+            stranger.must_hold(what)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is under way. Takes no lock, for who may hold one."""
+        return bool(self._under_way)
 
     @property
     def under_way(self) -> tuple[Effect, ...]:

@@ -170,7 +170,7 @@ class Ledger:
         intended: Call[Any] = Call(
             self, called_as, tool, args, kwargs, isolated=isolated, nature=nature, late=late
         )
-        if self._hold.current:
+        if self._hold.granted:
             self._calls.append(intended)
             if arguments is not None:
                 intended.arguments = arguments
@@ -205,7 +205,7 @@ class Ledger:
 
     async def make(self, made: Call[R]) -> R:
         """Check, write down, check again in the step that calls, and settle."""
-        if not self._hold.current:
+        if not self._hold.granted:
             await asyncio.sleep(0)  # a loop of refused calls must not stall the event loop
             self._hold.must_hold(f"this call of {made.name}")
         if made.made or made.status is not Status.INTENDED:

@@ -7,9 +7,21 @@ import threading
 from collections import deque
 from dataclasses import replace
 
-from lastword.core.events import ClockReached, Event, Found, StopAsked
+from lastword.core.events import (
+    Accepted,
+    ClockReached,
+    EditAsked,
+    Event,
+    Found,
+    MoveAsked,
+    RemoveAsked,
+    ResumeAsked,
+    StopAsked,
+)
+from lastword.core.model import Reason
 from lastword.core.session import SessionMachine
 from lastword.errors import LastwordError
+from lastword.runtime.asking import Right, acting
 from lastword.runtime.step import Step
 
 
@@ -28,8 +40,17 @@ class Moves:
         """Tell the machine, and put in line what it orders.
 
         A stop that comes before anybody knows what there is to stop is made when it is known.
+        What somebody asks for is not done for a run that has lost its session: `Superseded`.
         """
+        if not (what := _asked(event)):
+            return self._put(event)
+        with acting(what) as asker:
+            return self._put(event, asker, what)
+
+    def _put(self, event: Event, asker: Right | None = None, what: str = "") -> Step:
         with self._lock:
+            if asker:
+                asker.must_hold(what)  # exact for its own session, whose lock this is
             step = Step(event, [], self._machine.generation, self._now())
             if isinstance(event, StopAsked) and not self.known:
                 step.early = True
@@ -68,3 +89,16 @@ class Moves:
         step.orders = self._machine.apply(step.event)
         step.generation = self._machine.generation
         self._todo.append(step)
+
+
+def _asked(event: Event) -> str:
+    """What somebody asks for by it; empty if it is the runtime's own doing."""
+    match event:
+        case Accepted():
+            return "this sending"
+        case StopAsked(reason=Reason.STOPPED):
+            return "this stop"
+        case EditAsked() | RemoveAsked() | MoveAsked() | ResumeAsked():
+            return "this change of the queue"
+        case _:
+            return ""

@@ -57,6 +57,11 @@ class Descendant:
     def has_processes(self) -> bool:
         return any(going.has_processes for s in self._driver.settlements for going in s.goings)
 
+    @property
+    def alive(self) -> bool:
+        dying = (going for s in tuple(self._driver.settlements) for going in s.goings)
+        return any(going.alive for going in (*self._driver.going.values(), *dying))
+
     def end_processes_now(self) -> None:
         self._driver.end_processes_now(all_of_them=True)
 

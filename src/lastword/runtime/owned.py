@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -13,6 +14,7 @@ from lastword.core.receipt import ProcessNews, ProcessReport, Unconfirmed
 from lastword.processes import Process, Processes, Warden
 from lastword.processes.command import Command
 from lastword.processes.isolated import make
+from lastword.runtime.asking import act, acting, running
 from lastword.runtime.hold import Effect, Hold
 
 _LEAVE = 0.1  # seconds in which what was declared `leave` may end by itself
@@ -55,9 +57,12 @@ class Kept:
         """Whether it, or something it started, is still there."""
         return not self._warden.over
 
+    @act
     async def end(self, grace: float | None = None) -> None:
         """End it, with all that it started; returns when none is left."""
-        await asyncio.shield(self._warden.stop(self._grace if grace is None else grace))
+        with acting(f"end of {self.command}"):
+            ending = self._warden.stop(self._grace if grace is None else grace)
+        await asyncio.shield(ending)
 
     @property
     def report(self) -> ProcessReport:
@@ -143,7 +148,7 @@ class Owned:
         return await make(warden, work, may_start=self._begin, may_act=may_act)
 
     async def _may_begin(self, what: str) -> None:
-        if not self._hold.current:
+        if not self._hold.granted:
             await asyncio.sleep(0)  # a loop of refused starts must not stall the event loop
             self._hold.drop(what)
             self._hold.must_hold(what)
@@ -240,3 +245,11 @@ def _forget(kept: list[Kept], one: Kept, warden: Warden) -> None:
     """It has ended, and is listed no longer; unless nobody can tell."""
     if warden.ending and warden.ending.proven and one in kept:
         kept.remove(one)
+
+
+async def end_all(kept: Iterable[Kept], seconds: float | None = None) -> None:
+    """End them with their session, whoever ended that; wait for it, at most so long."""
+    running.set(None)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await asyncio.gather(*(one.end() for one in kept))

@@ -6,7 +6,6 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
 from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 from lastword.core.model import Generation, Message, SessionId, Token
@@ -36,7 +35,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 _BREATH = 64  # a run that only ever speaks gives way to the event loop once in so many
 
-running: ContextVar[Going | None] = ContextVar("lastword_running", default=None)
 Sink: TypeAlias = Callable[[FeedEvent], object]
 
 
@@ -159,7 +157,7 @@ class Run(ForFrameworks):
             await self._sink.send(event=(kind, text, data), said=said)
             return
         speech, piece = self._going.speech, None
-        if said and speech.waits and self._hold.current:
+        if said and speech.waits and self._hold.granted:
             piece = await speech.stored(said, lambda: self._hold.current)
         out = self._hold.publish(kind, text, data, piece)
         if said and out:

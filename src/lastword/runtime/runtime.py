@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Collection
 from contextlib import suppress
-from types import TracebackType
 from typing import Literal, Self, TypeAlias, get_args
 
 from lastword.core.model import Outcome, Policy, QueueOnStop, Reason, SessionId, Settings
@@ -18,13 +17,14 @@ from lastword.errors import LastwordError, RuntimeClosed, StoreError, TooDeep, U
 from lastword.processes import Level, Processes
 from lastword.processes.inside.worker import LOADING
 from lastword.runtime import intake
+from lastword.runtime.asking import Asker, act, acting, may_act, running
 from lastword.runtime.checks import (
     must_be_callable,
     must_be_count,
     must_be_one_of,
     must_be_seconds,
 )
-from lastword.runtime.children import Child
+from lastword.runtime.children import Child, ChildRun
 from lastword.runtime.clock import Clock, time_of_day
 from lastword.runtime.conversation import Conversation, unless_closed
 from lastword.runtime.driver import Driver
@@ -32,8 +32,8 @@ from lastword.runtime.going import Going
 from lastword.runtime.journal import ask
 from lastword.runtime.ledger import BeforeTool
 from lastword.runtime.offspring import Descendant
-from lastword.runtime.owned import Kept
-from lastword.runtime.run import Engine, Sink, running
+from lastword.runtime.owned import end_all
+from lastword.runtime.run import Engine, Sink
 from lastword.runtime.session import Session
 from lastword.runtime.settings import stoppers_of, store_of, times_of
 from lastword.runtime.shared import Shared
@@ -53,6 +53,8 @@ _A_CHILDS = re.compile(r".+#\d+/\d+", re.DOTALL)  # what child runs' sessions ar
 
 class Runtime:
     """Runs one engine for many sessions. Open it with `async with`."""
+
+    _opened_in: Asker | None = None  # a run, which may close what it opened
 
     def __init__(  # noqa: PLR0913 - each is a setting of its own, with a default
         self,
@@ -124,6 +126,7 @@ class Runtime:
     async def __aenter__(self) -> Self:
         if self._shared or self._closed:
             raise RuntimeClosed("a runtime is opened once; make another one")
+        self._opened_in = may_act("opening of this runtime")
         if LOADING in os.environ:
             raise RuntimeError(
                 "this script is being loaded to find an isolated tool in it, and would start all "
@@ -201,12 +204,7 @@ class Runtime:
             async with asyncio.timeout(self._deadline):
                 await ask(self._store.close())
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     def session(self, id: str) -> Session:
@@ -259,6 +257,7 @@ class Runtime:
         """The cells of all sessions that have not ended, as they are stored."""
         return await ask(self._store.cells())
 
+    @act
     async def delete(self, id: str) -> Receipt:
         """Stop a session and forget what was said in it and by its children.
 
@@ -274,7 +273,8 @@ class Runtime:
             raise UnknownSession(f"{id!r} is a child run's session; delete the one above it")
         if session.id not in self._deleting:
             # the runtime's own task: the stop may well cancel whoever asked for this
-            deleting = self._tasks.start(self._delete(session), name=f"delete {id}")
+            with acting("this deletion"):
+                deleting = self._tasks.start(self._delete(session), name=f"delete {id}")
             self._deleting[session.id] = deleting
             deleting.add_done_callback(lambda _: self._deleting.pop(session.id))
         return await unless_closed(self._deleting[session.id])
@@ -290,7 +290,7 @@ class Runtime:
             answers = [one.fence(Reason.SHUTDOWN)() for one in family]
             receipts = [await answer for answer in answers]
             kept = tuple(session.driver.kept)
-            await self._end_kept(kept)
+            await end_all(kept, self._deadline)
             await session.driver.journal.committed()
             await ask(self._store.delete(session.id))
         except BaseException:
@@ -304,13 +304,10 @@ class Runtime:
         self._open().kept.pop(session.id, None)
         return of_all(receipts, kept)
 
-    async def _end_kept(self, kept: tuple[Kept, ...]) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._deadline):
-                await asyncio.gather(*(one.end() for one in kept))
-
+    @act
     async def close(self) -> None:
         """Stop everything, in bounded time, and let go of the store. Closing twice is fine."""
+        may_act("closing of this runtime", but=self._opened_in)
         self._closed = True
         if self._shared is None:
             return
@@ -364,10 +361,11 @@ class Runtime:
             parent=None if keep else going,
             root=self._sessions[ancestors[0]].driver if ancestors[0] in self._sessions else None,
         )
-        session = self._sessions[name] = Conversation(driver, self._open, new=True)
+        session = Conversation(driver, self._open, new=True)
         ticket, stored = intake.accept(driver, text, by=parent)
+        self._sessions[name] = session
         descendant = Descendant(driver)
-        child = Child(descendant, ticket, kept=keep)
+        child = ChildRun(descendant, ticket, kept=keep)
         going.children.append(child)  # in the same step: a stop from here on finds it
         root = self._sessions.get(driver.ancestors[0])
         self._watching.start(self._see_off(session, child, root), name=f"child {name}")
@@ -375,12 +373,13 @@ class Runtime:
             descendant.end_with_parent()
             going.hold.must_hold("start of a child run")
         await unless_closed(stored)
-        return child
+        return Child(child)
 
     async def _see_off(
-        self, session: Conversation, child: Child, root: Conversation | None
+        self, session: Conversation, child: ChildRun, root: Conversation | None
     ) -> None:
         """When a child has ended, forget it; bring a kept one's result to the person's session."""
+        running.set(None)  # whatever became of the run that started it
         try:
             outcome = await child.outcome()
             await child.gone()

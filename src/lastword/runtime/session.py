@@ -24,8 +24,9 @@ from lastword.core.model import (
 from lastword.core.receipt import Receipt, Unconfirmed
 from lastword.core.seen import seen
 from lastword.core.transcript import Entry, Shown
-from lastword.errors import StoreError, Undurable
+from lastword.errors import StoreError, Superseded, Undurable
 from lastword.runtime import intake
+from lastword.runtime.asking import act, origin_of
 from lastword.runtime.checks import (
     attachments_of,
     encodable,
@@ -35,10 +36,10 @@ from lastword.runtime.checks import (
 )
 from lastword.runtime.conversation import Conversation, at_fence, unless_closed
 from lastword.runtime.feed import Feed, FeedEvent
+from lastword.runtime.going import run_here
 from lastword.runtime.journal import ask
 from lastword.runtime.news import QueueNews, Span
 from lastword.runtime.owned import Kept
-from lastword.runtime.run import running
 from lastword.runtime.shelf import Shelf
 from lastword.runtime.stop import Answer
 from lastword.runtime.ticket import Ticket
@@ -140,27 +141,29 @@ class Session:
         self._conversation.must_be_open()
         await self._conversation.loaded()
 
+    @act
     async def send(
         self,
         text: str,
         *,
         id: str | None = None,
         by: str = "",
-        origin: Origin = "person",
+        origin: Origin | None = None,
         attachments: Sequence[Attachment] = (),
         on_message: Policy | None = None,
     ) -> Ticket:
         """Send a message. It is accepted when this returns, and can be stopped from then on.
 
-        The same `id` again is the same message, whatever it says. Raises `Refused` if it was not
-        accepted.
+        The same `id` again is the same message, whatever it says. What is sent from inside a run
+        is not a person's, unless `by` says whose it is: it takes over from nobody, and waits where
+        a person said stop. Raises `Refused` if it was not accepted.
         """
         must_be_text(text, "a message's text")
         must_be_text(by, "by, who sends a message,")
         name = intake.check_id(id)
         attached = attachments_of(attachments)
         must_be_one_of(on_message, (None, *get_args(Policy)), "on_message")
-        must_be_one_of(origin, get_args(Origin), "origin")
+        must_be_one_of(origin, (None, *get_args(Origin)), "origin")
         try:
             self._conversation.must_be_open()
             await self._conversation.loaded()
@@ -176,7 +179,7 @@ class Session:
             encodable(text),
             id=name,
             by=by,
-            origin=origin,
+            origin=origin_of(origin, by),
             attachments=attached,
             on_message=on_message,
         )
@@ -214,10 +217,15 @@ class Session:
         loop's own thread, and not in a signal handler: there, use
         `loop.add_signal_handler(signal, session.stop)`.
         """
-        driver, caller = self._driver, running.get()
-        step = driver.moves.make(StopAsked(Reason.STOPPED, _run(run), by))
-        driver.end_processes_now()
+        driver, caller = self._driver, run_here()
         future: concurrent.futures.Future[Receipt] = concurrent.futures.Future()
+        asked = StopAsked(Reason.STOPPED, _run(run), by)
+        try:
+            step = driver.moves.make(asked)
+        except Superseded as refused:
+            future.set_result(self._conversation.refused(asked, refused))
+            return future
+        driver.end_processes_now()
 
         def give(receipt: Receipt) -> None:
             with suppress(concurrent.futures.InvalidStateError):  # the loop or the watchdog, once
@@ -244,23 +252,30 @@ class Session:
 
     # the queue
 
+    @act
     async def edit(self, message: str, text: str, *, by: str | None = None) -> None:
         """Change a message that waits. Raises `NotWaiting` if its turn has come."""
         must_be_text(text, "a message's text")
         await self._ask(EditAsked(MessageId(message), encodable(text), by))
 
+    @act
     async def remove(self, message: str, *, by: str | None = None) -> None:
         """Take a message that waits out of the queue. Raises `NotWaiting` if its turn has come."""
         await self._ask(RemoveAsked(MessageId(message), by))
 
+    @act
     async def move(self, message: str, to: int, *, by: str | None = None) -> None:
         """Give a message that waits another place in the queue, counted from 0."""
         must_be_count(to, "the place in the queue", least=0)
         await self._ask(MoveAsked(MessageId(message), to, by))
 
-    async def resume(self) -> None:
-        """Let the messages that a stop left waiting go on."""
-        await self._ask(ResumeAsked())
+    @act
+    async def resume(self, *, by: str | None = None) -> None:
+        """Let the messages that a stop left waiting go on.
+
+        A run may ask for that only if it says `by` whom it was asked: else `NotAllowed`.
+        """
+        await self._ask(ResumeAsked(origin_of(None, by or "")))
 
     async def _ask(self, event: Event) -> None:
         self._conversation.must_be_open()

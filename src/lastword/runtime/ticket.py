@@ -8,6 +8,7 @@ from typing import TypeVar
 from lastword.core.model import Message, Outcome, Placement, RunId
 from lastword.core.receipt import Receipt
 from lastword.errors import LastwordError, TicketClosed
+from lastword.runtime.asking import may_act
 
 T = TypeVar("T")
 
@@ -63,6 +64,7 @@ class Ticket:
 
     def close(self) -> None:
         """Lose interest. What was sent goes on; who waits for its outcome here is told."""
+        may_act("closing of this ticket")  # the same message sent again is the same ticket
         self.closed = True
         for future in (self._done, self._started):
             future.cancel()

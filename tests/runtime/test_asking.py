@@ -1,0 +1,238 @@
+"""R1. Whoever asks is known: a run that has lost its session gets nothing done, anywhere."""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias
+
+import pytest
+
+import lastword
+from lastword import Receipt, Run, Runtime, Session, Superseded
+from lastword.core.model import RunId
+from lastword.core.transcript import Native
+from lastword.runtime.owned import Kept
+from tests.runtime.zombie import Stage, staged
+
+Try: TypeAlias = Callable[[Stage, Session], Awaitable[Any]]
+
+
+async def _in(opened: Any) -> None:
+    async with opened:
+        pass
+
+
+async def _now(done: object) -> object:
+    return done
+
+
+def _run(stage: Stage, session: Session) -> Run:
+    return stage.handles[session.id]
+
+
+async def _executor(stage: Stage, session: Session) -> object:
+    return await asyncio.wrap_future(_run(stage, session).executor.submit(stage.tool))
+
+
+# every act there is, as it is tried; what it comes to is `Superseded`, unless it says otherwise
+ACTS: dict[str, Try] = {
+    "Session.send": lambda _, session: session.send("after the end"),
+    "Session.edit": lambda _, session: session.edit("waits", "something else"),
+    "Session.remove": lambda _, session: session.remove("waits"),
+    "Session.move": lambda _, session: session.move("waits", 0),
+    "Session.resume": lambda _, session: session.resume(),
+    "Runtime.delete": lambda stage, session: stage.runtime.delete(session.id),
+    "Runtime.close": lambda stage, _: stage.runtime.close(),
+    "Ticket.close": lambda stage, session: _now(stage.tickets[session.id].close()),
+    "Run.call": lambda stage, session: _run(stage, session).call(stage.tool),
+    "Run.intend": lambda stage, session: _run(stage, session).intend(stage.tool)(),
+    "Run.asked": lambda stage, session: _run(stage, session).asked("t", "{}", stage.work)(),
+    "Run.gate": lambda stage, session: _run(stage, session).gate(stage.tool)(),
+    "Run.outbox": lambda stage, session: _run(stage, session).outbox(stage.tool)(),
+    "Run.spawn": lambda stage, session: _run(stage, session).spawn("true"),
+    "Run.shell": lambda stage, session: _run(stage, session).shell("true"),
+    "Run.steering": lambda stage, session: _run(stage, session).steering(),
+    "Run.child": lambda stage, session: _run(stage, session).child("go"),
+    "Run.task": lambda stage, session: _now(_run(stage, session).task(stage.work())),
+    "Run.typing": lambda stage, session: _in(_run(stage, session).typing()),
+    "Run.summarise": lambda stage, session: _run(stage, session).summarise("", upto=RunId("x")),
+    "Run.isolate": lambda stage, session: _run(stage, session).isolate(print, "late"),
+    "Run.executor": _executor,
+    "Run.must_hold": lambda stage, session: _now(_run(stage, session).must_hold()),
+    "Call.begin": lambda stage, session: _now(_run(stage, session).intend(stage.tool).begin()),
+}
+# what is dropped without a word: to a sink, beside the answer
+DROPPED: dict[str, Try] = {
+    "Run.emit": lambda stage, session: _run(stage, session).emit("late"),
+    "Run.think": lambda stage, session: _run(stage, session).think("late"),
+    "Run.progress": lambda stage, session: _run(stage, session).progress("late"),
+    "Run.fence": lambda stage, session: _run(stage, session).fence(stage.tool)(),
+    "Run.used": lambda stage, session: _now(_run(stage, session).used("m", 1, 1)),
+    "Run.seal": lambda stage, session: _now(_run(stage, session).seal(Native("e", "{}"))),
+    "Call.skip": lambda stage, session: _now(_run(stage, session).intend(stage.tool).skip("")),
+}
+# what says that it stopped nothing
+STOPS: dict[str, Try] = {
+    "Session.stop": lambda _, session: session.stop(),
+    "Session.stop_soon": lambda _, session: asyncio.wrap_future(session.stop_soon()),
+    "Runtime.stop_all": lambda stage, _: stage.runtime.stop_all(),
+}
+READS = {
+    *("Session.above", "Session.active", "Session.busy", "Session.cells", "Session.ending"),
+    *("Session.events", "Session.feed", "Session.fenced", "Session.generation"),
+    *("Session.history", "Session.id", "Session.last_event", "Session.loaded", "Session.log"),
+    *("Session.over", "Session.overview", "Session.processes", "Session.queue", "Session.shelf"),
+    *("Session.spans", "Session.view", "Session.waiting"),
+    *("Runtime.at_hand", "Runtime.cells", "Runtime.overview", "Runtime.recent"),
+    *("Runtime.session", "Runtime.sessions"),
+    *("Ticket.again", "Ticket.begun", "Ticket.done", "Ticket.error", "Ticket.known_outcome"),
+    *("Ticket.outcome", "Ticket.receipt", "Ticket.started"),
+    *("Child.done", "Child.kept", "Child.outcome", "Child.run", "Child.session", "Child.text"),
+    *("Run.current", "Run.generation", "Run.id", "Run.messages", "Run.session", "Run.shelf"),
+    *("Run.token",),
+    *("Call.arguments", "Call.news", "Call.report"),
+}
+# what a session tells its own tickets and calls; not for programs
+ITS_OWN = {
+    *("Ticket.tell_outcome", "Ticket.tell_started", "Ticket.tell_takeover", "Ticket.tell_unknown"),
+    "Call.take_key",
+}
+HANDLES = ("Call", "Child", "Run", "Runtime", "Session", "Ticket")
+NO_HANDLES = {  # values, errors, words, and what a team makes itself
+    *("Attachment", "Busy", "Engine", "FeedEvent", "Generation", "LastwordError", "Message"),
+    *("NotAllowed", "NotWaiting", "Outcome", "Policy", "QueueFull", "Reason", "Receipt"),
+    *("Refused", "RuntimeClosed", "Shown", "SlowWatcher", "StaleRun", "Status", "Store"),
+    *("Superseded", "Token", "means_stop"),
+}
+
+
+@pytest.mark.scenario("R1")
+def test_every_public_name_is_known_to_be_an_act_or_a_read() -> None:
+    public = {
+        f"{kind}.{name}"
+        for kind in HANDLES
+        for name, _ in inspect.getmembers(getattr(lastword, kind))
+        if not name.startswith("_")
+    }
+
+    assert {*HANDLES, *NO_HANDLES} == set(lastword.__all__)
+    assert {*ACTS, *DROPPED, *STOPS, *READS, *ITS_OWN} == public
+
+
+@pytest.mark.scenario("R1")
+@pytest.mark.parametrize("whose", ["own", "other"])
+@pytest.mark.parametrize("name", [*ACTS, *DROPPED])
+async def test_a_run_that_has_lost_its_session_gets_nothing_done(name: str, whose: str) -> None:
+    async with staged() as stage:
+        session = stage.runtime.session(whose)
+        before = await stage.state()
+
+        async def act() -> object:
+            return await (ACTS | DROPPED)[name](stage, session)
+
+        if name in ACTS:
+            with pytest.raises(Superseded):
+                await stage.as_zombie(act)
+        else:
+            await stage.as_zombie(act)
+
+        await asyncio.sleep(0)
+        assert await stage.state() == before
+
+
+@pytest.mark.scenario("R1")
+@pytest.mark.parametrize("whose", ["own", "other"])
+@pytest.mark.parametrize("name", STOPS)
+async def test_a_stop_of_a_run_that_has_lost_its_session_says_that_it_stopped_nothing(
+    name: str, whose: str
+) -> None:
+    async with staged() as stage:
+        session = stage.runtime.session(whose)
+        before = await stage.state()
+
+        async def act() -> object:
+            return await STOPS[name](stage, session)
+
+        told: dict[str, Receipt] | Receipt = await stage.as_zombie(act)
+        receipts = [told] if isinstance(told, Receipt) else [*told.values()]
+        assert session.id in [receipt.session for receipt in receipts]
+        for receipt in receipts:
+            assert not receipt
+            assert not receipt.quiet
+            assert "nothing was stopped" in str(receipt)
+            assert await receipt.settled() == receipt
+
+        assert await stage.state() == before
+
+
+@pytest.mark.scenario("R1")
+async def test_it_neither_ends_what_was_kept_nor_opens_another_runtime() -> None:
+    async with staged() as stage:
+        await stage.handles["other"].spawn("sleep", "60", on_stop="keep")
+        [kept] = stage.other.processes
+        other = Runtime(stage.live)
+
+        for act in (kept.end, other.__aenter__):
+            with pytest.raises(Superseded):
+                await stage.as_zombie(act)
+
+        assert [one.alive for one in stage.other.processes] == [True]
+        assert {name for name in vars(Kept) if name == "end"} == {"end"}
+
+
+@pytest.mark.scenario("R1")
+async def test_reads_are_not_refused() -> None:
+    async with staged() as stage:
+
+        async def read() -> object:
+            session = stage.other
+            found = [await session.log(), await session.history(), await session.view()]
+            return [*found, session.queue, await stage.runtime.sessions()]
+
+        assert await stage.as_zombie(read)
+
+
+@pytest.mark.scenario("R1")
+async def test_once_nothing_of_it_lives_whoever_carries_its_name_may_act() -> None:
+    async with staged() as stage:
+        gone = asyncio.Event()
+
+        async def poller() -> str:
+            await gone.wait()
+            ticket = await stage.own.send("from a poller", on_message="takeover")
+            return ticket.message.origin
+
+        async def begin() -> asyncio.Task[str]:
+            return asyncio.create_task(poller())
+
+        polling = await stage.as_zombie(begin)
+        stage.end()
+        receipt = await stage.takeover.receipt()
+        assert receipt is not None
+        assert (await receipt.settled()).quiet
+        gone.set()
+
+        assert await polling == "person"
+
+
+@pytest.mark.scenario("R1")
+async def test_a_loop_of_refused_acts_does_not_stall_the_event_loop() -> None:
+    async with staged() as stage:
+        enough = asyncio.Event()
+
+        async def insist() -> int:
+            tries = 0
+            while not enough.is_set():
+                tries += 1
+                try:
+                    await stage.other.send("once more")
+                except Superseded:
+                    await stage.other.stop()
+            return tries
+
+        insisting = asyncio.create_task(stage.as_zombie(insist))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        enough.set()
+
+        assert await insisting > 0
