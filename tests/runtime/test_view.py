@@ -73,9 +73,11 @@ async def test_a_process_is_told_of_from_its_start_to_its_end() -> None:
     async with working(Workshop(POLITE)) as session:
         [span] = session.spans
         assert (span.news.state, span.ended_at) == ("started", None)
+        before = session.last_event
+        events = [e async for e in _so_far(session.events(0), before)]
         await session.stop()
         await until(lambda: session.spans[0].ended_at is not None)
-        events = [e async for e in _so_far(session.events(0), session.last_event)]
+        events += [e async for e in _so_far(session.events(before), session.last_event)]
         told = [e.data for e in events if isinstance(e.data, ProcessNews)]
         assert [news.state for news in told] == ["starting", "started", "ended"]
         assert told[-1].pid == span.news.pid

@@ -20,6 +20,7 @@ from lastword.acp.frontiers import Frontiers
 from lastword.acp.peer import Asked, Peer
 from lastword.acp.wire import INTERNAL, NOT_FOUND, Params, RpcError
 from lastword.cells.serving import resume_in
+from lastword.core.leaving import may_leave
 from lastword.core.model import (
     Attachment,
     CallId,
@@ -297,10 +298,8 @@ class Talk:
         self._prompts.pop(id_, None)
 
     def _tell(self, event: FeedEvent) -> None:
-        generation = event.generation
-
         def current() -> bool:
-            return generation >= self.session.fenced
+            return may_leave(event.kind, event.data, event.generation, self.session.fenced)
 
         match event.kind, event.data:
             case "text", _:

@@ -36,7 +36,7 @@ from lastword.runtime.feed import Feed, FeedEvent, Kind
 from lastword.runtime.fence import Fence
 from lastword.runtime.going import Going
 from lastword.runtime.history import History
-from lastword.runtime.hold import Hold
+from lastword.runtime.hold import Hold, fenced_at
 from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Ledger
 from lastword.runtime.moves import Moves
@@ -68,17 +68,17 @@ class Driver:
         parent: Going | None = None,  # that run, if its end is to be the child's end
         root: Driver | None = None,  # of a child's session: the person's
     ) -> None:
-        self.id = id
+        self.id, self.ancestors = id, ancestors
         self.shared = shared
         self.engine = engine
         self.threads, self.grace_of = shared.threads, shared.grace_of
-        self.ancestors = ancestors
         self.lock = parent.hold.lock if parent else threading.Lock()
         self.loop = asyncio.get_running_loop()
         self.thread = threading.get_ident()  # the loop's
         self.machine = SessionMachine(shared.settings)
         self.moves = Moves(self.machine, self.lock)
-        self.feed = Feed(id, self.loop, keep=shared.feed_limit, clock=shared.clock)
+        fenced = partial(fenced_at, self.machine, parent.hold if parent else None)
+        self.feed = Feed(id, self.loop, fenced, keep=shared.feed_limit, clock=shared.clock)
         self.news = News(self.machine, self.publish)
         above = ancestors[-1] if ancestors else None
         self.journal = Journal(

@@ -3,7 +3,8 @@
 Appending is done under the session's lock, in the same breath as the check, so the order of the
 numbers is the order of the right to act: nothing of a run follows the event that ended it.
 Watchers read from one bounded buffer, each at its own pace. A watcher that falls out of the
-buffer is told so and dropped; no run ever waits for one.
+buffer is told so and dropped; no run ever waits for one. What a fence has caught up with before a
+watcher came to read it is not handed out any more.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import asyncio
 import logging
 import secrets
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Literal, NamedTuple, TypeAlias
 
+from lastword.core.leaving import may_leave
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.errors import SlowWatcher
 from lastword.runtime.clock import Clock, time_of_day
@@ -61,14 +63,24 @@ class Feed:
     """The events of one session."""
 
     __slots__ = (
-        *("_clock", "_closed", "_events", "_home", "_keep", "_loop", "_more", "_session"),
-        *("epoch", "last"),
+        "_clock",
+        "_closed",
+        "_events",
+        "_fenced",
+        "_home",
+        "_keep",
+        "_loop",
+        "_more",
+        "_session",
+        "epoch",
+        "last",
     )
 
     def __init__(
         self,
         session: SessionId,
         loop: asyncio.AbstractEventLoop,
+        fenced: Callable[[], Generation],
         *,
         keep: int,
         clock: Clock = time_of_day,
@@ -77,6 +89,7 @@ class Feed:
         self.last = 0
         self._session = session
         self._loop = loop
+        self._fenced = fenced  # where the last stop or takeover has moved the generation to
         self._home = threading.get_ident()  # the loop's thread
         self._keep = keep
         self._clock = clock
@@ -105,6 +118,11 @@ class Feed:
         return event
 
     @property
+    def fenced(self) -> Generation:
+        """What was let through at an older one, and has not left, must not leave any more."""
+        return self._fenced()
+
+    @property
     def closed(self) -> bool:
         """Whether no more will come."""
         return self._closed
@@ -131,14 +149,19 @@ class Feed:
         self._wake()
 
     def follow(self, after: int | None = None) -> AsyncIterator[FeedEvent]:
-        """Everything after a number, then whatever comes. None: only what comes from here on."""
+        """Everything after a number, then whatever comes. None: only what comes from here on.
+
+        The check is made in the step that hands an event out.
+        """
         return self._follow(self.last if after is None else after)
 
     async def _follow(self, number: int) -> AsyncIterator[FeedEvent]:
         while True:
             while number < self.last:
-                yield self._at(number + 1)
                 number += 1
+                event = self._at(number)
+                if may_leave(event.kind, event.data, event.generation, self._fenced()):
+                    yield event
             if self._closed:
                 return
             await self._news()

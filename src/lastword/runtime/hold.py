@@ -102,6 +102,13 @@ class Hold:
             self._in_line[effect] = None
 
     @property
+    def fenced(self) -> bool:
+        """Whether it was lost to a stop or a takeover, of its own session or of one above."""
+        return self._machine.fenced > self.generation or (
+            self._parent is not None and self._parent.fenced
+        )
+
+    @property
     def granted(self) -> bool:
         """Whether whoever asks here may act: it, or nobody's run, or one that is current too."""
         return self.current and lost(self) is None
@@ -233,3 +240,12 @@ class Hold:
 def _wake(waiter: asyncio.Future[None]) -> None:
     if not waiter.done():
         waiter.set_result(None)
+
+
+def fenced_at(machine: SessionMachine, above: Hold | None) -> Generation:
+    """What was let out at an older generation than this must not be told any more.
+
+    Of a child's session that is all there is, once the run above it was stopped or replaced.
+    """
+    gone = above is not None and above.fenced
+    return Generation(machine.generation + 1) if gone else machine.fenced

@@ -12,6 +12,7 @@ from lastword.core.model import Generation, Message, SessionId, Token
 from lastword.core.transcript import Native, Shown, Text, Thinking
 from lastword.processes import Completed, Limits, Process, command
 from lastword.processes.command import OUTPUT_LIMIT, Stdin
+from lastword.runtime.asking import act
 from lastword.runtime.checks import (
     Pieces,
     encodable,
@@ -339,6 +340,7 @@ class Run(ForFrameworks):
         process = await self._going.processes.spawn(what, grace=grace)
         return await process.completed(timeout=timeout, grace=grace)
 
+    @act
     async def steering(self) -> tuple[Message, ...]:
         """Take what was sent to steer this run; it is part of the run from here on.
 

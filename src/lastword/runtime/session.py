@@ -75,7 +75,7 @@ class Session:
     def fenced(self) -> Generation:
         """Where the last stop or takeover moved it to: what a run let out at an older one, and has
         not left yet, must not leave any more."""
-        return self._driver.machine.fenced
+        return self._driver.feed.fenced
 
     @property
     def busy(self) -> bool:
@@ -307,7 +307,9 @@ class Session:
     def events(self, after: int | None = None) -> AsyncIterator[FeedEvent]:
         """What happens here, numbered: everything after a number, or, with None, from now on.
 
-        A watcher that falls too far behind gets `SlowWatcher`, and no run waits for it.
+        A watcher that falls too far behind gets `SlowWatcher`, and no run waits for it. What a run
+        did and was stopped before a watcher came to it is not handed out: the numbers have a gap
+        there, and the log has what was said.
         """
         feed = self._driver.feed
         if after is not None:

@@ -16,9 +16,7 @@ from typing import Any, NamedTuple
 from msgspec import Raw
 from starlette.types import Message, Receive, Scope, Send
 
-from lastword.agent.permission import QuestionNews
-from lastword.core.model import Status
-from lastword.core.receipt import ProcessNews, ToolReport
+from lastword.core.leaving import may_leave
 from lastword.errors import SlowWatcher
 from lastword.runtime.feed import FeedEvent
 from lastword.runtime.session import Session
@@ -41,8 +39,6 @@ class Frame(NamedTuple):
     """An event as it leaves, and as it is told of when it came too late for that."""
 
     number: int
-    content: bool  # of a run: it may not leave once that is fenced
-    generation: int
     kind: str
     whole: bytes
     json: bytes
@@ -92,7 +88,7 @@ class Hub:
             if event.number > last:
                 break  # a thread has added it since
             frame = self._frames.get(event.number) or self._encoded(event)
-            if frame.content and frame.generation < fenced:
+            if not may_leave(event.kind, event.data, event.generation, fenced):
                 missed.append(frame)
                 continue
             parts += self._record(missed)
@@ -121,30 +117,12 @@ class Hub:
         text = self._shapes.words(event.text) if event.kind in _OURS else event.text
         told = Event(id_, event.kind, event.generation, run, event.at, text, data)
         json = encode(told)
-        content, number = _is_content(event), event.number
-        frame = Frame(number, content, event.generation, event.kind, _frame(id_, json), json)
-        self._frames[number] = frame
+        frame = Frame(event.number, event.kind, _frame(id_, json), json)
+        self._frames[event.number] = frame
         if len(self._frames) > 2 * _RECENT:
             for old in sorted(self._frames)[:-_RECENT]:
                 del self._frames[old]
         return frame
-
-
-def _is_content(event: FeedEvent) -> bool:
-    """Whether a run does something by it, rather than the session telling what became of it."""
-    match event.kind, event.data:
-        case (("text" | "thinking" | "progress" | "usage"), _):
-            return True
-        case "typing", on:
-            return bool(on)
-        case "call", ToolReport(status=status):
-            return status in {Status.INTENDED, Status.BEGUN}
-        case "process", ProcessNews(state=state):
-            return state == "starting"
-        case "question", QuestionNews(news=news):
-            return news == "opened"
-        case _:
-            return False
 
 
 def _frame(id: str, json: bytes) -> bytes:

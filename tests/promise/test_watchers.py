@@ -1,0 +1,138 @@
+"""R4. A watcher that reads slowly is handed no effect of a run that was fenced meanwhile."""
+
+import asyncio
+from typing import Literal
+
+import pytest
+
+from lastword import Run, Session
+from lastword.core.leaving import is_effect, may_leave
+from lastword.core.model import CallId, Generation, Status
+from lastword.core.receipt import ProcessNews, ToolNews, ToolReport
+from lastword.runtime.feed import FeedEvent
+from lastword.testing.seeded import explore
+from tests.promise.stories import Latch, a_while, runtime
+
+SAID = 50
+
+
+@pytest.mark.scenario("R4")
+@pytest.mark.parametrize("how", ["stopped", "taken over", "stopped above"])
+def test_a_slow_watcher_is_handed_no_effect_once_it_is_fenced(
+    how: Literal["stopped", "taken over", "stopped above"], schedules: int
+) -> None:
+    async def story() -> None:
+        latch, watched = Latch(), asyncio.Event()
+        late: list[FeedEvent] = []
+        fenced = asyncio.Event()
+
+        async def watch(session: Session) -> None:
+            events = session.events(after=0)
+            watched.set()
+            async for event in events:
+                if fenced.is_set():
+                    late.append(event)
+                await asyncio.sleep(0.01)  # it is slow
+
+        async def speak(run: Run) -> None:
+            if run.message.text != "old":
+                return
+            async with run.typing():
+                for number in range(SAID):
+                    await run.emit(f"{number} ")
+                await run.think("hm")
+                await run.progress("going")
+                call = run.intend(print)
+                await latch.wait()
+            call.skip("never")
+
+        async def engine(run: Run) -> None:
+            if how != "stopped above":
+                await speak(run)
+                return
+            below.append((await run.child("old", engine=speak)).session)
+            await asyncio.Event().wait()
+
+        below: list[str] = []
+        async with runtime(engine) as r:
+            session = r.session("s")
+            await session.send("old")
+            await latch.came.wait()
+            while how == "stopped above" and not below:
+                await asyncio.sleep(0)
+            watching = asyncio.create_task(watch(r.session(below[0]) if below else session))
+            await watched.wait()
+            await asyncio.sleep(0.055)
+            if how == "taken over":
+                await session.send("new")
+            else:
+                session.stop()
+            fenced.set()
+            await a_while()
+            watching.cancel()
+
+            texts = [event for event in late if is_effect(event.kind, event.data)]
+            assert texts == []
+            numbers = [event.number for event in late]
+            assert numbers == sorted(set(numbers))
+            assert "ended" in [event.kind for event in late]
+
+    explore(story, schedules)
+
+
+@pytest.mark.scenario("R4")
+def test_what_a_run_said_before_it_ended_by_itself_is_handed_out_however_late(
+    schedules: int,
+) -> None:
+    async def story() -> None:
+        async def engine(run: Run) -> None:
+            if run.session == "s":
+                await (await run.child("go")).outcome()
+            await run.emit("said")
+
+        async with runtime(engine) as r:
+            session = r.session("s")
+            await (await session.send("go")).outcome()
+            await (await session.send("again")).outcome()
+            heard = [event async for event in _up_to(session, session.last_event)]
+
+            assert [event.text for event in heard if event.kind == "text"] == ["said", "said"]
+            assert [event.number for event in heard] == list(range(1, session.last_event + 1))
+
+    explore(story, max(schedules // 10, 3))
+
+
+async def _up_to(session: Session, last: int):  # noqa: ANN202 - an async generator of events
+    async for event in session.events(after=0):
+        yield event
+        if event.number == last:
+            return
+
+
+@pytest.mark.scenario("R4")
+@pytest.mark.parametrize(
+    ("kind", "data", "effect"),
+    [
+        ("text", None, True),
+        ("thinking", None, True),
+        ("progress", None, True),
+        ("usage", None, True),
+        ("typing", True, True),
+        ("typing", False, False),
+        ("call", ToolNews(CallId("c"), "t", Status.INTENDED, "{}"), True),
+        ("call", ToolNews(CallId("c"), "t", Status.BEGUN, "{}"), True),
+        ("call", ToolNews(CallId("c"), "t", Status.COMPLETED, "{}"), False),
+        ("call", ToolReport(CallId("c"), "t", Status.MAY_HAVE_EXECUTED), False),
+        ("process", ProcessNews(-1, "sh", "starting"), True),
+        ("process", ProcessNews(5, "sh", "ended"), False),
+        ("ended", None, False),
+        ("stopped", None, False),
+        ("accepted", None, False),
+    ],
+)
+def test_an_effect_may_leave_until_its_generation_is_fenced(
+    kind: str, data: object, *, effect: bool
+) -> None:
+    assert is_effect(kind, data) == effect
+    assert may_leave(kind, data, Generation(3), Generation(3))
+    assert may_leave(kind, data, Generation(3), Generation(4)) == (not effect)
