@@ -2,6 +2,8 @@
 
 A delivery that began runs on in a task or a thread of its own, whatever becomes of the run: to
 cut a send in half helps nobody. One that has not begun when the hold goes is dropped and counted.
+A sink that returns has delivered; one that raises says that it has not; one that had to be
+cancelled, at a stop's deadline, may have, and is named for good.
 """
 
 from __future__ import annotations
@@ -10,7 +12,8 @@ import asyncio
 import contextvars
 import inspect
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -26,10 +29,14 @@ log = logging.getLogger("lastword")
 
 
 def is_async(function: Callable[..., object]) -> bool:
-    """Whether calling it gives a coroutine; what is not runs in a thread."""
-    inner = inspect.unwrap(function)
-    call = getattr(inner, "__call__", None)  # noqa: B004 - an object's own `async def __call__`
-    return inspect.iscoroutinefunction(inner) or inspect.iscoroutinefunction(call)
+    """Whether calling it is known to give a coroutine; what is not is called in a thread.
+
+    Asked of the outermost callable: what a decorator wraps says nothing of what it gives.
+    """
+    if isinstance(function, partial):
+        return is_async(function.func)
+    call = getattr(type(function), "__call__", None)  # noqa: B004 - an object's `async def __call__`
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
 
 
 def name_of(function: Callable[..., object]) -> str:
@@ -47,6 +54,7 @@ class Fence:
         "_hold",
         "_in_thread",
         "_last",
+        "_mark",
         "_pace",
         "_sink",
         "_speech",
@@ -73,6 +81,7 @@ class Fence:
         self._pace = pace
         self._last = float("-inf")
         self._turn = asyncio.Lock()
+        self._mark: asyncio.Task[None] | None = None  # the last that told of the typing mark
 
     async def send(
         self,
@@ -96,6 +105,8 @@ class Fence:
                     effect.piece = await self._speech.stored(said, lambda: self._hold.current)
                 if self._hold.current:
                     delivery = self._start(self._deliver(effect, args, kwargs or {}, event))
+                    if event and event[0] == "typing":
+                        self._mark = delivery
             finally:
                 if delivery is None:
                     self._turn.release()
@@ -109,7 +120,10 @@ class Fence:
         await asyncio.sleep(0)  # a loop of refused sends must not stall the event loop
 
     def last_word(self, event: FeedEvent, *, unless: Callable[[], bool]) -> None:
-        """Deliver what the session itself says in the run's place, after what is under way."""
+        """Deliver what the session itself says in the run's place of its typing mark.
+
+        At once, beside whatever is under way; but not before what put the mark up has left.
+        """
 
         async def deliver() -> None:
             effect = Effect("delivery", name_of(self._sink))
@@ -118,9 +132,9 @@ class Fence:
                 self._hold.begin_last_word(effect)
                 return self._sink(event)
 
-            async with self._turn:
-                if unless():
-                    return
+            if self._mark:
+                await asyncio.wait([self._mark])
+            if not unless():
                 await call(leave, effect, self._hold, self._threads if self._in_thread else None)
 
         self._deliveries.start(deliver(), name=name_of(self._sink))
@@ -177,28 +191,68 @@ async def call(
     begin: Callable[[], object], effect: Effect, hold: Hold, threads: DaemonThreads | None
 ) -> Any:  # noqa: ANN401 - whatever the callable gives
     """Call it here or in a thread, and await what it gives; the effect ends when it has."""
-    if threads is None:
-        try:
-            result = begin()
-            return await result if inspect.isawaitable(result) else result
-        finally:
-            hold.finish(effect)
+    if threads is not None:
+        return await _by_thread(begin, effect, hold, threads)
+    with _until_its_end(effect, hold):
+        result = begin()
+        return await result if inspect.isawaitable(result) else result
+
+
+async def _by_thread(
+    begin: Callable[[], object], effect: Effect, hold: Hold, threads: DaemonThreads
+) -> object:
+    """What calling it gives may have to be awaited, as behind a decorator: here, checked again."""
     context = contextvars.copy_context()
     loop = asyncio.get_running_loop()
-    work = partial(_in_thread, begin, effect, hold)
-    return await loop.run_in_executor(threads, lambda: context.run(work))
+    hop = loop.run_in_executor(threads, lambda: context.run(_in_thread, begin, effect, hold))
+    try:
+        result = await asyncio.shield(hop)
+    except asyncio.CancelledError:
+        hop.add_done_callback(partial(_let_go, effect, hold))
+        raise
+    if not inspect.isawaitable(result):
+        return result
+    with _until_its_end(effect, hold):
+        try:
+            hold.must_hold(f"the rest of {effect.name}")
+        except BaseException:
+            _close(result)
+            raise
+        return await result
 
 
 def _in_thread(begin: Callable[[], object], effect: Effect, hold: Hold) -> object:
     # ended here and not by whoever waits: the waiting can be cancelled, the thread cannot
+    result = None
     try:
         result = begin()
-        if inspect.isawaitable(result):
-            if inspect.iscoroutine(result):
-                result.close()  # what it would do was not checked, so it is not done
-            raise TypeError(
-                f"{effect.name} is not async, but gave something to await; make it `async def`"
-            )
-        return result
+    except BaseException as error:
+        hold.failed(effect, error)
+        raise
+    finally:
+        if not inspect.isawaitable(result):
+            hold.finish(effect)
+    return result
+
+
+def _let_go(effect: Effect, hold: Hold, hop: asyncio.Future[object]) -> None:
+    """Nobody waits for a thread any more: what it gave to be awaited is not."""
+    if not hop.cancelled() and not hop.exception() and inspect.isawaitable(hop.result()):
+        _close(hop.result())
+        hold.finish(effect)
+
+
+def _close(result: object) -> None:
+    if inspect.iscoroutine(result):
+        result.close()
+
+
+@contextmanager
+def _until_its_end(effect: Effect, hold: Hold) -> Generator[None]:
+    try:
+        yield
+    except BaseException as error:
+        hold.failed(effect, error)
+        raise
     finally:
         hold.finish(effect)

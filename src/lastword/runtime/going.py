@@ -93,6 +93,8 @@ class Going:
         sinks = [e.name for e in self.hold.under_way if e.kind == "delivery"]
         sinks += self.deliveries.names
         left += [Unconfirmed("delivery", name) for name in dict.fromkeys(sinks)]
+        given_up = dict.fromkeys(self.hold.doubtful)
+        left += [Unconfirmed("delivery", f"{name}, which may have arrived") for name in given_up]
         if self.main and not self.main.done():
             left.append(Unconfirmed("run", self.hold.run))
         left += [Unconfirmed("task", name) for name in self.helpers.names]

@@ -18,12 +18,14 @@ from typing import Literal, TypeAlias
 
 from lastword.core.model import Generation, RunId
 from lastword.core.session import SessionMachine
+from lastword.core.transcript import Entry, Note
 from lastword.errors import Superseded
 from lastword.runtime.asking import lost
 from lastword.runtime.feed import Feed, FeedEvent, Kind
 from lastword.runtime.speech import Piece
 
 EffectKind: TypeAlias = Literal["delivery", "tool", "process", "act"]
+_UNSEEN = "This of that answer did not reach the person: "
 _NAMED = 20  # refused effects that are told one by one; the rest is counted
 
 
@@ -47,11 +49,13 @@ class Hold:
         "_dropped",
         "_feed",
         "_in_line",
+        "_late",
         "_loop",
         "_machine",
         "_parent",
         "_under_way",
         "_waiter",
+        "doubtful",
         "generation",
         "lock",
         "refused",
@@ -71,6 +75,7 @@ class Hold:
         self.run = run
         self.generation = generation
         self.refused: list[tuple[str, float]] = []  # the first of them, and when, by the loop
+        self.doubtful: list[str] = []  # deliveries that were given up: they may arrive all the same
         self.typing = False
         self._machine = machine
         self.lock = lock
@@ -78,6 +83,7 @@ class Hold:
         self._parent = parent
         self._loop = asyncio.get_running_loop()
         self._dropped = 0
+        self._late: list[Entry] = []  # of deliveries that failed when the run had lost its session
         self._in_line: dict[Effect, None] = {}  # deliveries that wait for their turn
         self._under_way: dict[Effect, int] = {}  # and how many parts of each
         self._waiter: asyncio.Future[None] | None = None  # there while somebody waits
@@ -182,6 +188,23 @@ class Hold:
         if kind == "typing":
             self.typing = bool(data)
         return self._feed.append(kind, self.generation, self.run, text, data)
+
+    def failed(self, effect: Effect, error: BaseException) -> None:
+        """A delivery came to nothing: it raised. One that was cancelled may have arrived."""
+        with self.lock:
+            if effect.kind != "delivery" or not effect.begun:
+                return
+            if isinstance(error, asyncio.CancelledError):
+                self.doubtful.append(effect.name)
+            elif effect.piece and effect.event and not self.current:
+                # what the model is shown of the run is decided already
+                self._late.append(Note(None, _UNSEEN + repr(effect.event.text)))
+
+    def take_late(self) -> list[Entry]:
+        """What the model is to be told of deliveries that failed after the fence."""
+        with self.lock:
+            late, self._late = self._late, []
+        return late
 
     def finish(self, effect: Effect) -> None:
         """The effect has ended, or a part of it has."""

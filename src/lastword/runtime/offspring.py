@@ -19,6 +19,7 @@ class Descendant:
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._dropped = 0
+        self._doubts: list[Unconfirmed] = []  # what was given up, and may have arrived
         self._processes: list[ProcessReport] = []
         driver.on_settled = self._settled
 
@@ -28,6 +29,7 @@ class Descendant:
 
     def _settled(self, receipt: Receipt) -> None:
         self._dropped += receipt.dropped
+        self._doubts += [one for one in receipt.unconfirmed if one.kind == "delivery"]
         self._processes += _its_own(receipt)
 
     def end_with_parent(self) -> None:
@@ -42,7 +44,7 @@ class Descendant:
 
     @property
     def unconfirmed(self) -> list[Unconfirmed]:
-        return [one for s in self._driver.settlements for one in s.unconfirmed]
+        return [*(one for s in self._driver.settlements for one in s.unconfirmed), *self._doubts]
 
     @property
     def dropped(self) -> int:

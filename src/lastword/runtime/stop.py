@@ -193,6 +193,8 @@ class Settlement:
     def _account(self) -> Receipt:
         """The receipt, as it is answered, and on its way into the log, where it is durable."""
         receipt = self.receipt()
+        for going in self.goings:
+            self._session.journal.add(*going.hold.take_late())
         if not self._silent:
             self._session.journal.add(replace(receipt, durable=True, later=None))
         return receipt
