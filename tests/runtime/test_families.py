@@ -89,8 +89,10 @@ async def test_an_ended_childs_session_can_be_read_and_is_never_used_again() -> 
             await r.delete("s#1/1")
         await r.delete("s")
         with pytest.raises(UnknownSession):
-            await r.session("s#1/1").send("a new life")
+            await child.send("again")
         assert await r.sessions() == ()
+        anew = await r.session("s#1/1").send("its name is a name like any other now")
+        assert await anew.outcome() == Outcome.COMPLETED
 
 
 def test_a_kept_childs_result_does_not_bring_a_deleted_session_back(schedules: int) -> None:

@@ -8,7 +8,6 @@ made at once, by its run, and nobody else may answer them.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from secrets import token_hex
@@ -35,13 +34,6 @@ from lastword.runtime.run import Run
 from lastword.runtime.shelf import Shelf
 from lastword.stores.contract import StoredCell
 
-_A_CHILDS = re.compile(r".+#\d+/\d+", re.DOTALL)  # what child runs' sessions are called
-
-
-def in_a_child(run: Run) -> bool:
-    """Whether a run is a child, whose session ends with it."""
-    return _A_CHILDS.fullmatch(run.session) is not None
-
 
 class PausableCell:
     """A program that stands still at each frontier until it is resumed. Belongs to its session."""
@@ -55,7 +47,7 @@ class PausableCell:
         cls, run: Run, source: str, *, tools: Sequence[Tool] = (), limits: Limits | None = None
     ) -> PausableCell:
         """Begin a program. It is on the session's shelf before its first line runs."""
-        if in_a_child(run):
+        if run.above is not None:
             raise ValueError(
                 f"{run.session} is a child run's session, in which nobody could answer it later; "
                 "use a ContinuingCell"

@@ -44,6 +44,7 @@ class Conversation:
     ) -> None:
         self.driver = driver
         self.closed = False
+        self._new = new
         self.deleted = False
         driver.moves.known = new
         self._runtime_must_be_open = runtime_must_be_open
@@ -62,12 +63,17 @@ class Conversation:
         """Whether it is a child's, at any depth, of that session."""
         return id in self.driver.ancestors
 
+    @property
+    def over(self) -> bool:
+        """Whether it was a child run's, which has ended: its log can be read, and no more."""
+        return not self._new and bool(self.driver.ancestors)
+
     def must_be_open(self) -> None:
         """Raise if nothing can be asked of it any more."""
         self._runtime_must_be_open()
         if self.driver.lost:
             raise OwnedElsewhere(self.id, _TAKEN)
-        if self.closed:
+        if self.closed or self.over:
             raise UnknownSession(
                 f"session {self.id} has ended: it was deleted (ask the runtime for it anew), or it "
                 "was a child run's (which can be read, and no more)"

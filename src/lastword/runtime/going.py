@@ -42,6 +42,7 @@ class Going:
         self.speech = speech
         self.sink = make_sink(hold, self.deliveries, speech)
         self.children: list[ChildRun] = []
+        self.born = 0  # how many were given a name
         self.joined: list[Message] = []  # what was sent to steer it and it has not been given
         self.error = ""
         self.announce: Callable[..., bool] = lambda *_, **__: True  # a question, to who watches

@@ -37,6 +37,8 @@ async def load(driver: Driver) -> None:
     """Learn from the store where the session stands."""
     try:
         stored = await ask(driver.shared.store.load(driver.id))
+        if stored and stored.parent and not driver.ancestors:
+            driver.ancestors = (stored.parent,)
         recovered = await _recovered(driver, stored) if stored and stored.unfinished else None
     except BaseException:
         driver.moves.not_known()

@@ -43,6 +43,7 @@ class Host(Desk, Protocol):
     """What a run asks of its session."""
 
     cells: Shelf
+    ancestors: tuple[SessionId, ...]
 
     def grace_of(self, asked: float | None) -> float: ...
 
@@ -76,6 +77,11 @@ class Run(ForFrameworks):
     @property
     def session(self) -> SessionId:
         return self._host.id
+
+    @property
+    def above(self) -> SessionId | None:
+        """If it is a child: the session of the run that started it."""
+        return self._host.ancestors[-1] if self._host.ancestors else None
 
     @property
     def generation(self) -> Generation:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import re
 from collections.abc import Collection
 from contextlib import suppress
 from typing import Literal, Self, TypeAlias, get_args
@@ -48,7 +47,6 @@ log = logging.getLogger("lastword")
 OnRestart: TypeAlias = Literal["wait", "run"]
 _DEEPEST = 16  # levels of child runs
 _WATCH = 2.0  # seconds between looks at what is still ours
-_A_CHILDS = re.compile(r".+#\d+/\d+", re.DOTALL)  # what child runs' sessions are called
 
 
 class Runtime:
@@ -185,11 +183,10 @@ class Runtime:
                 log.warning("not recovered session=%s error=%s", id_, type(error).__name__)
 
     async def _recover_one(self, id: SessionId) -> None:
-        if not _A_CHILDS.fullmatch(id):
-            await self._conversation(id).loaded()
-            return
-        above = SessionId(id.rpartition("#")[0])  # a child's run went with its parent's
-        await intake.load(Driver(id, self._open(), self._engine, ancestors=(above,)))
+        session = self._conversation(id)
+        await session.loaded()
+        if session.over:  # a child's run went with its parent's
+            del self._sessions[id]
 
     async def _let_go(self, shared: Shared) -> None:
         """It could not be opened: nothing is to be ended, and what was found still waits."""
@@ -217,10 +214,7 @@ class Runtime:
         if (known := self._sessions.get(id)) and not known.driver.lost:
             return known
         conversation = Conversation(Driver(id, self._open(), self._engine), self._open)
-        if _A_CHILDS.fullmatch(id):
-            conversation.closed = True  # it has ended; its log can be read, and no more
-        else:
-            self._sessions[id] = conversation
+        self._sessions[id] = conversation
         return conversation
 
     async def stop_all(self) -> dict[str, Receipt]:
@@ -267,10 +261,7 @@ class Runtime:
         self._open()
         if id not in self._sessions and id not in await ask(self._store.sessions()):
             raise UnknownSession(f"there is no session {id!r}, so nothing was deleted")
-        self.session(id)
-        session = self._sessions.get(SessionId(id))
-        if session is None:
-            raise UnknownSession(f"{id!r} is a child run's session; delete the one above it")
+        session = self._conversation(SessionId(id))
         if session.id not in self._deleting:
             # the runtime's own task: the stop may well cancel whoever asked for this
             with acting("this deletion"):
@@ -281,9 +272,11 @@ class Runtime:
 
     async def _delete(self, session: Conversation) -> Receipt:
         running.set(None)  # a run that asked for this is waited for like any other
+        await session.loaded()
+        if session.over:
+            raise UnknownSession(f"{session.id!r} is a child run's; delete the one above it")
         family = [session]
         try:
-            await session.loaded()
             family += [s for s in self._sessions.values() if s.is_below(session.id)]
             for one in family:
                 one.closed = True
@@ -350,9 +343,7 @@ class Runtime:
         ancestors = (*self._sessions[parent].driver.ancestors, parent)
         if len(ancestors) > _DEEPEST:  # a stop goes down level by level
             raise TooDeep(f"{parent} is {_DEEPEST} levels deep, so it can have no child of its own")
-        number = len(going.children) + 1
-        while (name := SessionId(f"{going.hold.run}/{number}")) in self._sessions:
-            number += 1  # somebody has a session of that name
+        name = await self._new_name(going)
         driver = Driver(
             name,
             self._open(),
@@ -374,6 +365,14 @@ class Runtime:
             going.hold.must_hold("start of a child run")
         await unless_closed(stored)
         return Child(child)
+
+    async def _new_name(self, going: Going) -> SessionId:
+        """A name for a child's session that nobody's has, here or in the store."""
+        while True:
+            going.born += 1
+            name = SessionId(f"{going.hold.run}/{going.born}")
+            if not await ask(self._store.overview(name)) and name not in self._sessions:
+                return name
 
     async def _see_off(
         self, session: Conversation, child: ChildRun, root: Conversation | None

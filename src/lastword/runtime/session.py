@@ -278,8 +278,8 @@ class Session:
         await self._ask(ResumeAsked(origin_of(None, by or "")))
 
     async def _ask(self, event: Event) -> None:
+        await self.loaded()
         self._conversation.must_be_open()
-        await self._conversation.loaded()
         self._driver.tell(event)
         try:
             await self._driver.journal.committed()

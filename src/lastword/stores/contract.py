@@ -71,6 +71,7 @@ class StoredSession:
     unfinished: bool = False  # a message of it has no outcome
     standing: Standing = AT_REST
     cells: tuple[StoredCell, ...] = ()  # those that have not ended
+    parent: SessionId | None = None  # of a child run's session: the session above it
 
 
 @value

@@ -25,6 +25,7 @@ from lastword.stores.contract import (
 class _Row:
     generation: Generation
     serial: int
+    parent: SessionId | None = None
     standing: Standing = AT_REST
     at: float = 0.0
     title: str = ""
@@ -58,7 +59,9 @@ class MemoryStore:
         if row is None:
             return None
         going = tuple(cell for cell in row.cells.values() if cell.record.ending is None)
-        return StoredSession(row.generation, row.serial, row.unfinished, row.standing, going)
+        return StoredSession(
+            row.generation, row.serial, row.unfinished, row.standing, going, row.parent
+        )
 
     async def commit(self, write: Write) -> None:
         row = self._rows.setdefault(write.session, _Row(Generation(0), 0))
@@ -66,6 +69,7 @@ class MemoryStore:
             raise StaleWrite(write.session, write.generation, row.generation)
         if write.parent is not None:
             self._below.setdefault(write.parent, set()).add(write.session)
+            row.parent = write.parent
         row.generation, row.serial = write.generation, write.serial
         row.standing = write.standing
         row.at = max(row.at, write.at)

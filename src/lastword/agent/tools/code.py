@@ -35,7 +35,6 @@ from lastword.cells import (
     stubs,
 )
 from lastword.cells.calls import answer, intend
-from lastword.cells.cell import in_a_child
 from lastword.cells.stubs import callable_as
 from lastword.cells.translation import result_of
 from lastword.core.cell import CallResult, CellOutcome, Ending, Frontier, PendingCall
@@ -92,7 +91,7 @@ class Code(WrapperToolset[Run]):
             return await self.wrapped.call_tool(name, tool_args, ctx, tool)
         functions = self._functions(ctx, await self.wrapped.get_tools(ctx))
         source, run = tool_args["source"], ctx.deps
-        if not tool_args.get("pause") or in_a_child(run):
+        if not tool_args.get("pause") or run.above is not None:
             cell = await ContinuingCell.start(run, source, tools=functions, limits=self.limits)
             return told(await cell.wait(), cell.printed, cell.id)
         described = [one.tool for one in functions]

@@ -54,6 +54,7 @@ class _Row:
     length: int
     owner: int
     standing: str = "{}"
+    parent: SessionId | None = None
 
 
 class Tables:
@@ -90,7 +91,7 @@ class Tables:
         standing = decode_standing(row.standing)
         going = cells.going(db, row.key)
         return StoredSession(
-            Generation(row.generation), row.serial, bool(unfinished), standing, going
+            Generation(row.generation), row.serial, bool(unfinished), standing, going, row.parent
         )
 
     def commit(self, db: sqlite3.Connection, encoded: Encoded) -> None:
@@ -252,7 +253,8 @@ WITH RECURSIVE below (key, id) AS (
 
 def _find(db: sqlite3.Connection, session: SessionId) -> _Row | None:
     found = db.execute(
-        "SELECT key, generation, serial, length, owner, standing FROM sessions WHERE id = ?",
+        "SELECT key, generation, serial, length, owner, standing, parent FROM sessions"
+        " WHERE id = ?",
         (session,),
     ).fetchone()
     return _Row(*found) if found else None
