@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from lastword import Outcome, Run
-from lastword.core.entries import Finished, Text
+from lastword.core.entries import Finished, Text, Unshown
 from lastword.core.model import RunId
 from lastword.core.transcript import build
 from lastword.runtime.feed import FeedEvent

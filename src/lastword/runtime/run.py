@@ -34,6 +34,7 @@ from lastword.runtime.shelf import Shelf
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_KEPT = ("text", "thinking")  # what the log keeps
 _BREATH = 64  # a run that only ever speaks gives way to the event loop once in so many
 
 Sink: TypeAlias = Callable[[FeedEvent], object]
@@ -129,7 +130,12 @@ class Run(ForFrameworks):
     def progress(self, text: str) -> Coroutine[Any, Any, None]:
         """Say what is being done, beside the answer; in a tool, by that call of it."""
         must_be_text(text, "what a run says")
-        return self._tell("progress", encodable(text), calling.get()[1] or None)
+        return self._tell("progress", encodable(text), self._calling())
+
+    def _calling(self) -> str | None:
+        """The call of this run's own that is being made here."""
+        call = calling.get()[1]
+        return call if call.rpartition(".")[0] == self.id else None
 
     @asynccontextmanager
     async def typing(self, every: float = 4.0) -> AsyncGenerator[None]:
