@@ -6,6 +6,7 @@ said is never quoted, only what kind of thing it was: errors end up in logs.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Generator, Sequence
 from functools import partial
@@ -21,14 +22,40 @@ def must_be_native(native: object) -> None:
         return
     if not isinstance(native, Native):
         raise TypeError(f"native must be a Native, not a {type(native).__name__}")
-    must_be_text(native.engine, "a native's engine")
-    must_be_text(native.data, "a native's data")
+    must_be_name(native.engine, "a native's engine")
+    must_be_name(native.data, "a native's data")
 
 
 def must_be_text(thing: object, what: str) -> None:
     """A `TypeError` if it is not a str."""
     if not isinstance(thing, str):
         raise TypeError(f"{what} must be a str, not {_kind(thing)}")
+
+
+def must_be_name(thing: object, what: str) -> None:
+    """An error if it is not a str that every store and wire takes as it is.
+
+    What somebody said is mended; what something is known by cannot be, or it would be another.
+    """
+    must_be_text(thing, what)
+    try:
+        str(thing).encode()
+    except UnicodeEncodeError:
+        why = "half of a character (a lone surrogate), which no encoding has"
+        raise ValueError(f"{what} holds {why}; it is {thing!r}") from None
+
+
+def must_be_here(loop: asyncio.AbstractEventLoop, what: str) -> None:
+    """An error on any other event loop than that one."""
+    try:
+        here = asyncio.get_running_loop()
+    except RuntimeError:  # a thread without one, where nothing can be awaited either
+        return
+    if here is not loop:
+        raise RuntimeError(
+            f"{what} belongs to another event loop than this one, so nothing was done; use "
+            "asyncio.run_coroutine_threadsafe, or stop_soon()"
+        )
 
 
 def encodable(text: str) -> str:
@@ -38,7 +65,8 @@ def encodable(text: str) -> str:
     every later request to a model fail. Halves that meet are joined, what stands alone is U+FFFD.
     """
     try:
-        text.encode()
+        if not text.isascii():
+            text.encode()
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
@@ -101,6 +129,13 @@ def must_not_be_generated(result: object, name: str) -> None:
     )
 
 
+def must_be_callables(**things: object) -> None:
+    """A `TypeError` for the first that is there and cannot be called."""
+    for what, thing in things.items():
+        if thing is not None:
+            must_be_callable(thing, what)
+
+
 def must_be_one_of(value: object, allowed: Sequence[object], what: str) -> None:
     """A `ValueError` if it is none of them."""
     if value not in allowed:
@@ -131,7 +166,14 @@ def attachments_of(things: Sequence[Attachment]) -> tuple[Attachment, ...]:
     for part in things:
         if not isinstance(part, Attachment):  # pyright: ignore[reportUnnecessaryIsInstance] - as above
             raise TypeError(f"attachments must be Attachments, and one is {_kind(part)}")
-    return tuple(things)
+    return tuple(Attachment(*map(encodable, _fields(part))) for part in things)
+
+
+def _fields(part: Attachment) -> tuple[str, ...]:
+    fields = part.media_type, part.data, part.uri, part.name
+    for field in fields:
+        must_be_text(field, "what an attachment has")
+    return fields
 
 
 def _name(tool: object) -> str:

@@ -69,7 +69,7 @@ class ForFrameworks:
     def used(self, model: str, input_tokens: int, output_tokens: int) -> None:
         """A model was asked, and this is what it cost."""
         if self._hold.granted:
-            cost = Used(self.id, model, input_tokens, output_tokens)
+            cost = Used(self.id, encodable(model), input_tokens, output_tokens)
             self._desk.journal.add(cost)
             self._hold.publish("usage", "", cost)
 

@@ -22,7 +22,7 @@ from lastword.core.orders import Refuse
 from lastword.core.queue import Standing, Waiting
 from lastword.core.recovery import Recovery, recover
 from lastword.errors import Busy, QueueFull, StoreError, Undurable
-from lastword.runtime.checks import must_be_text
+from lastword.runtime.checks import must_be_name
 from lastword.runtime.driver import Driver
 from lastword.runtime.journal import ask, stamped
 from lastword.runtime.step import Step
@@ -90,7 +90,7 @@ def check_id(id: str | None) -> MessageId | None:
     """A sender's own id for a message."""
     if id is None:
         return None
-    must_be_text(id, "a message's id")
+    must_be_name(id, "a message's id")
     if not id or _OURS.fullmatch(id):
         raise ValueError(f"a message's id must not be empty, nor like m1, m2, …; it is {id!r}")
     return MessageId(id)

@@ -17,6 +17,7 @@ from lastword.runtime.checks import (
     Pieces,
     encodable,
     must_be_callable,
+    must_be_name,
     must_be_native,
     must_be_one_of,
     must_be_seconds,
@@ -34,7 +35,6 @@ from lastword.runtime.shelf import Shelf
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_KEPT = ("text", "thinking")  # what the log keeps
 _BREATH = 64  # a run that only ever speaks gives way to the event loop once in so many
 
 Sink: TypeAlias = Callable[[FeedEvent], object]
@@ -262,7 +262,7 @@ class Run(ForFrameworks):
         """
         must_be_callable(tool, "a tool")
         must_not_generate(tool)
-        must_be_text(name, "a tool's name")
+        must_be_name(name, "a tool's name")
         must_be_one_of(nature, ("", "idempotent", "read_only"), "nature")
         if isolated and is_async(tool):
             raise TypeError(f"{tool!r} is async: a stop cancels it, so it need not be isolated")
@@ -283,6 +283,7 @@ class Run(ForFrameworks):
         the same transaction; what may have been sent when a process died is never sent again.
         """
         must_be_callable(sink, "a sink")
+        must_be_name(name, "a sink's name")
         turn = asyncio.Lock()
 
         async def post(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Collection
 from contextlib import suppress
 from typing import Literal, Self, TypeAlias, get_args
@@ -14,12 +13,13 @@ from lastword.core.receipt import Receipt
 from lastword.core.transcript import Partial
 from lastword.errors import LastwordError, RuntimeClosed, StoreError, TooDeep, UnknownSession
 from lastword.processes import Level, Processes
-from lastword.processes.inside.worker import LOADING
 from lastword.runtime import intake
 from lastword.runtime.asking import Asker, act, acting, may_act, running
 from lastword.runtime.checks import (
-    must_be_callable,
+    must_be_callables,
     must_be_count,
+    must_be_here,
+    must_be_name,
     must_be_one_of,
     must_be_seconds,
 )
@@ -34,7 +34,7 @@ from lastword.runtime.offspring import Descendant
 from lastword.runtime.owned import end_all
 from lastword.runtime.run import Engine, Sink
 from lastword.runtime.session import Session
-from lastword.runtime.settings import stoppers_of, store_of, times_of
+from lastword.runtime.settings import must_not_be_loading, stoppers_of, store_of, times_of
 from lastword.runtime.shared import Shared
 from lastword.runtime.stop import of_all
 from lastword.runtime.tally import Tally
@@ -76,12 +76,7 @@ class Runtime:
     ) -> None:
         if engine is None:  # callers may be untyped
             raise TypeError("a runtime needs an engine: an async function that takes a Run")
-        for thing, what in (
-            *((engine, "engine"), (sink, "sink")),
-            *((before_tool, "before_tool"), (clock, "clock")),
-        ):
-            if thing is not None:
-                must_be_callable(thing, what)
+        must_be_callables(engine=engine, sink=sink, before_tool=before_tool, clock=clock)
         for value, allowed, what in (
             (on_message, Policy, "on_message"),
             (queue_on_stop, QueueOnStop, "queue_on_stop"),
@@ -125,15 +120,12 @@ class Runtime:
         if self._shared or self._closed:
             raise RuntimeClosed("a runtime is opened once; make another one")
         self._opened_in = may_act("opening of this runtime")
-        if LOADING in os.environ:
-            raise RuntimeError(
-                "this script is being loaded to find an isolated tool in it, and would start all "
-                "over; put what starts it under `if __name__ == '__main__':`"
-            )
+        must_not_be_loading()
         loop = asyncio.get_running_loop()
         self.processes.belong_here()
         stall = self._stall_after
         self._shared = Shared(
+            loop=loop,
             engine=self._engine,
             sink=self._sink,
             store=self._store,
@@ -208,6 +200,7 @@ class Runtime:
         """The session of that name; it begins with its first message."""
         if not isinstance(id, str) or not id:  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             raise ValueError(f"a session's id must be a str that is not empty; it is {id!r}")
+        must_be_name(id, "a session's id")
         return Session(self._conversation(SessionId(id)))
 
     def _conversation(self, id: SessionId) -> Conversation:
@@ -219,6 +212,7 @@ class Runtime:
 
     async def stop_all(self) -> dict[str, Receipt]:
         """Stop every session at once; the receipts of those in which something was going."""
+        self._must_be_here()
         return await self._stop_all(Reason.STOPPED)
 
     async def _stop_all(self, reason: Reason) -> dict[str, Receipt]:
@@ -245,6 +239,7 @@ class Runtime:
 
     async def overview(self, id: str) -> Overview | None:
         """How a list shows a session; None if nothing was ever said in it."""
+        must_be_name(id, "a session's id")
         return await ask(self._store.overview(SessionId(id)))
 
     async def cells(self) -> tuple[StoredCell, ...]:
@@ -259,6 +254,7 @@ class Runtime:
         it fails, nothing was forgotten, and the session goes on.
         """
         self._open()
+        must_be_name(id, "a session's id")
         if id not in self._sessions and id not in await ask(self._store.sessions()):
             raise UnknownSession(f"there is no session {id!r}, so nothing was deleted")
         session = self._conversation(SessionId(id))
@@ -300,6 +296,7 @@ class Runtime:
     @act
     async def close(self) -> None:
         """Stop everything, in bounded time, and let go of the store. Closing twice is fine."""
+        self._must_be_here()
         may_act("closing of this runtime", but=self._opened_in)
         self._closed = True
         if self._shared is None:
@@ -330,11 +327,16 @@ class Runtime:
             async with asyncio.timeout(self._deadline):
                 await ask(self._store.close())
 
+    def _must_be_here(self) -> None:
+        if self._shared:
+            must_be_here(self._shared.loop, "this runtime")
+
     def _open(self) -> Shared:
         if self._closed:
             raise RuntimeClosed("this runtime is closed; it takes no messages and starts nothing")
         if self._shared is None:
             raise RuntimeClosed("this runtime is not open yet: use it inside `async with`")
+        self._must_be_here()
         return self._shared
 
     async def _start_child(

@@ -31,6 +31,7 @@ from lastword.runtime.checks import (
     attachments_of,
     encodable,
     must_be_count,
+    must_be_name,
     must_be_one_of,
     must_be_text,
 )
@@ -159,7 +160,7 @@ class Session:
         a person said stop. Raises `Refused` if it was not accepted.
         """
         must_be_text(text, "a message's text")
-        must_be_text(by, "by, who sends a message,")
+        must_be_name(by, "by, who sends a message,")
         name = intake.check_id(id)
         attached = attachments_of(attachments)
         must_be_one_of(on_message, (None, *get_args(Policy)), "on_message")
@@ -205,6 +206,7 @@ class Session:
         if threading.get_ident() != self._driver.thread:
             raise RuntimeError("stop() is for the event loop's thread; from others, stop_soon()")
         must_be_text(said, "said, why something was stopped,")
+        _must_be_names(run, by)
         return self._conversation.fence(Reason.STOPPED, _run(run), by, encodable(said))()
 
     def stop_soon(
@@ -217,6 +219,7 @@ class Session:
         loop's own thread, and not in a signal handler: there, use
         `loop.add_signal_handler(signal, session.stop)`.
         """
+        _must_be_names(run, by)
         driver, caller = self._driver, run_here()
         future: concurrent.futures.Future[Receipt] = concurrent.futures.Future()
         asked = StopAsked(Reason.STOPPED, _run(run), by)
@@ -256,17 +259,20 @@ class Session:
     async def edit(self, message: str, text: str, *, by: str | None = None) -> None:
         """Change a message that waits. Raises `NotWaiting` if its turn has come."""
         must_be_text(text, "a message's text")
+        _must_be_names(message, by)
         await self._ask(EditAsked(MessageId(message), encodable(text), by))
 
     @act
     async def remove(self, message: str, *, by: str | None = None) -> None:
         """Take a message that waits out of the queue. Raises `NotWaiting` if its turn has come."""
+        _must_be_names(message, by)
         await self._ask(RemoveAsked(MessageId(message), by))
 
     @act
     async def move(self, message: str, to: int, *, by: str | None = None) -> None:
         """Give a message that waits another place in the queue, counted from 0."""
         must_be_count(to, "the place in the queue", least=0)
+        _must_be_names(message, by)
         await self._ask(MoveAsked(MessageId(message), to, by))
 
     @act
@@ -275,6 +281,7 @@ class Session:
 
         A run may ask for that only if it says `by` whom it was asked: else `NotAllowed`.
         """
+        _must_be_names(by)
         await self._ask(ResumeAsked(origin_of(None, by or "")))
 
     async def _ask(self, event: Event) -> None:
@@ -335,6 +342,12 @@ def _hand_over(done: asyncio.Future[Receipt], to: concurrent.futures.Future[Rece
         to.set_exception(error)
     else:
         to.set_result(done.result())
+
+
+def _must_be_names(*names: str | None) -> None:
+    for name in names:
+        if name is not None:
+            must_be_name(name, "what a run, a message or a person is known by")
 
 
 def _run(run: str | None) -> RunId | None:

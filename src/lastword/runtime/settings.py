@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 
-from lastword.runtime.checks import must_be_seconds
+from lastword.processes.inside.worker import LOADING
+from lastword.runtime.checks import must_be_name, must_be_seconds
 from lastword.stores.contract import Store
 from lastword.stores.opening import open_store
+
+
+def must_not_be_loading() -> None:
+    """An error where a script is only loaded to find something in it."""
+    if LOADING in os.environ:
+        raise RuntimeError(
+            "this script is being loaded to find an isolated tool in it, and would start all "
+            "over; put what starts it under `if __name__ == '__main__':`"
+        )
 
 
 def times_of(grace: float | None, deadline: float | None) -> tuple[float, float]:
@@ -38,4 +49,6 @@ def stoppers_of(stoppers: Collection[str] | None) -> frozenset[str] | None:
     """Who may stop what others asked for."""
     if isinstance(stoppers, str):
         raise TypeError("stoppers must be a collection of names, not one str")
+    for name in stoppers or ():
+        must_be_name(name, "a stopper's name")
     return None if stoppers is None else frozenset(stoppers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypeAlias
 
@@ -28,6 +29,7 @@ StartChild: TypeAlias = Callable[[SessionId, Going, str, Engine | None, bool], A
 class Shared:
     """Set once, when the runtime is made."""
 
+    loop: asyncio.AbstractEventLoop  # the one that all of it belongs to
     engine: Engine
     sink: Sink | None
     store: Store
