@@ -63,7 +63,7 @@ async def test_a_run_is_told_the_same_and_what_somebody_said_is_mended() -> None
         with pytest.raises(ValueError, match="half of a character"):
             run.outbox(print, name=HALF)
         with pytest.raises(ValueError, match="half of a character"):
-            run.think("x", native=Native("e", HALF))
+            await run.think("x", native=Native("e", HALF))
         run.used(HALF, 1, 1)
         [attached] = run.message.attachments
         assert attached.name == "half � of one"

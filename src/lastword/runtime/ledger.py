@@ -25,7 +25,12 @@ from lastword.core.receipt import ToolNews, ToolReport
 from lastword.core.transcript import Called, Entry, Native, Nature, Result
 from lastword.errors import ImpossibleMove
 from lastword.processes.isolated import prepared
-from lastword.runtime.checks import Unbegun, must_not_be_generated, must_not_generate
+from lastword.runtime.checks import (
+    Unbegun,
+    encodable,
+    must_not_be_generated,
+    must_not_generate,
+)
 from lastword.runtime.executor import calling, take_over
 from lastword.runtime.fence import call, is_async, name_of
 from lastword.runtime.hold import Effect, Hold
@@ -36,6 +41,7 @@ from lastword.runtime.threads import DaemonThreads
 R = TypeVar("R")
 KEY = "idempotency_key"  # the parameter in which a tool asks for it
 _LONGEST = 20_000  # characters of an argument list or a result that the transcript keeps
+_OTHERS = inspect.Parameter.VAR_KEYWORD
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 BeforeTool: TypeAlias = "Callable[[Call[Any]], Awaitable[None] | None]"
 
@@ -62,7 +68,7 @@ class Call(Generic[R]):
         self.isolated = isolated  # in a process of its own, which a stop kills
         self.nature: Nature = nature
         self.late = late  # its body says when the tool's first line is reached
-        self.render: Callable[[object], str] = _render  # a result, as the transcript keeps it
+        self.render: Callable[[object], str] = rendered  # a result, as the transcript keeps it
         self.explain: Callable[[Exception], str] = repr  # an error, as the transcript keeps it
         self.puts_off: tuple[type[Exception], ...] = ()  # with which a tool says: not yet
         self.allowed = False  # what is asked before a tool was asked
@@ -77,10 +83,10 @@ class Call(Generic[R]):
     def arguments(self) -> str:
         """The arguments by name, as the transcript keeps them."""
         try:
-            bound = inspect.signature(self.tool).bind(*self._args, **self._kwargs).arguments
+            bound = inspect.signature(self.tool).bind(*self._args, **self._kwargs)
         except (TypeError, ValueError):  # no signature to be had, or the call itself is wrong
-            bound = {str(n): value for n, value in enumerate(self._args)} | self._kwargs
-        return _render(bound)
+            return rendered({str(n): v for n, v in enumerate(self._args)} | self._kwargs)
+        return rendered(_flat(bound))
 
     @property
     def report(self) -> ToolReport:
@@ -283,6 +289,7 @@ class Ledger:
     def _close(
         self, made: Call[Any], status: Status, content: str = "", *, error: bool = False
     ) -> None:
+        content = encodable(content)
         if made.status is not Status.INTENDED or not self._hold.current:
             return  # settled, or about to be: the stop has the last word on what is known
         made.status = status
@@ -299,7 +306,18 @@ def _parameters(tool: Callable[..., Any]) -> Iterable[str]:
         return ()
 
 
-def _render(value: object) -> str:
+def _flat(bound: inspect.BoundArguments) -> dict[str, Any]:
+    """The arguments by the names they were given by: those of `**others` among the rest."""
+    kinds = bound.signature.parameters
+    named = {n: v for n, v in bound.arguments.items() if kinds[n].kind is not _OTHERS}
+    for name in bound.arguments.keys() - named.keys():
+        others: dict[str, Any] = bound.arguments[name]
+        # one that goes by the name of another, which is positional only, stays apart
+        named |= {name: others} if others.keys() & named.keys() else others
+    return named
+
+
+def rendered(value: object) -> str:
     """A value as the transcript keeps it: JSON if it can be, cut if it is long."""
     try:
         text = value if isinstance(value, str) else _encode(value)
@@ -309,6 +327,7 @@ def _render(value: object) -> str:
 
 
 def _cut(text: str) -> str:
+    text = encodable(text)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
 
 

@@ -30,7 +30,7 @@ from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.fence import Fence, is_async
 from lastword.runtime.framework import Desk, ForFrameworks
 from lastword.runtime.going import Going
-from lastword.runtime.ledger import Call
+from lastword.runtime.ledger import Call, rendered
 from lastword.runtime.shelf import Shelf
 
 P = ParamSpec("P")
@@ -223,7 +223,10 @@ class Run(ForFrameworks):
     @overload
     async def call(self, tool: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
     async def call(self, tool: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call a tool through the gate. A tool that is not async runs in a thread."""
+        """Call a tool through the gate. A tool that is not async runs in a thread.
+
+        All arguments are the tool's own: to record others, or another name, use `gate`.
+        """
         return await self.intend(tool, *args, **kwargs)()
 
     @overload
@@ -232,6 +235,7 @@ class Run(ForFrameworks):
         tool: Callable[P, Awaitable[R]],
         *,
         name: str = "",
+        arguments: Mapping[str, object] | None = None,
         nature: Literal["", "idempotent", "read_only"] = "",
     ) -> Callable[P, Coroutine[Any, Any, R]]: ...
     @overload
@@ -240,6 +244,7 @@ class Run(ForFrameworks):
         tool: Callable[P, R],
         *,
         name: str = "",
+        arguments: Mapping[str, object] | None = None,
         isolated: bool = False,
         nature: Literal["", "idempotent", "read_only"] = "",
     ) -> Callable[P, Coroutine[Any, Any, R]]: ...
@@ -248,12 +253,15 @@ class Run(ForFrameworks):
         tool: Callable[..., Any],
         *,
         name: str = "",
+        arguments: Mapping[str, object] | None = None,
         isolated: bool = False,
         nature: Literal["", "idempotent", "read_only"] = "",
     ) -> Callable[..., Coroutine[Any, Any, Any]]:
         """Wrap a tool so that it is not called once the run has lost its session.
 
         `name` is what it is called in receipts, and to the model; its own name if not given.
+        `arguments` are what the log and the model are told it was called with, if that is not what
+        it is called with: a client, a secret, or the parts of what a model gave as one.
         `isolated` calls it in a process of its own, which a stop kills: for tools that are not
         async and cannot be asked to end. It then has to be a function of a module's. `nature`
         tells the model, if a call may have executed, that it can be made again all the same. An
@@ -263,13 +271,16 @@ class Run(ForFrameworks):
         must_be_callable(tool, "a tool")
         must_not_generate(tool)
         must_be_name(name, "a tool's name")
+        said = None if arguments is None else rendered(dict(arguments))
         must_be_one_of(nature, ("", "idempotent", "read_only"), "nature")
         if isolated and is_async(tool):
             raise TypeError(f"{tool!r} is async: a stop cancels it, so it need not be isolated")
 
         async def gated(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the overloads say
             ledger = self._going.ledger
-            call = ledger.intend(tool, args, kwargs, name, isolated=isolated, nature=nature)
+            call = ledger.intend(
+                tool, args, kwargs, name, isolated=isolated, nature=nature, arguments=said
+            )
             return await call()
 
         return gated

@@ -8,6 +8,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from lastword.errors import EngineFailed
+from lastword.runtime.checks import encodable
 
 log = logging.getLogger("lastword")
 T = TypeVar("T")
@@ -64,7 +65,7 @@ def described(error: BaseException) -> str:
     """An error in a line; an engine that says why says enough."""
     try:
         if isinstance(error, EngineFailed):
-            return str(error)
-        return f"{type(error).__name__}: {error}"
+            return encodable(str(error))
+        return encodable(f"{type(error).__name__}: {error}")
     except Exception:  # noqa: BLE001 - an error of a team's own must not be able to keep a run going
         return type(error).__name__
