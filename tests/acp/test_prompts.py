@@ -77,7 +77,7 @@ async def test_after_a_cancel_nothing_is_told_but_the_answer_with_its_receipt(
         told = answer["result"]["_meta"]["lastword"]
         assert answer["result"]["stopReason"] == "cancelled"
         assert (told["quiet"], told["receipt"]["reason"]) == (True, "stopped")
-        assert told["words"].startswith("Stopped ")
+        assert told["words"].startswith("Stopped: ")
         assert client.text(since) == told["words"]
         assert said == client.text()[: len(said)]
         assert "lighthouse" in said

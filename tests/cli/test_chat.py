@@ -134,7 +134,7 @@ def test_a_word_for_stop_is_said_to_the_agent_when_there_is_nothing_to_stop() ->
 
 def test_stopping_when_nothing_goes_says_so_and_harms_nothing() -> None:
     with chatting() as terminal:
-        terminal.type(ESC).shows("Nothing was running in s.")
+        terminal.type(ESC).shows("Nothing was running.")
         terminal.say("hello").shows("You said: hello")
 
 

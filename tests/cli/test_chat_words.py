@@ -169,9 +169,9 @@ def test_a_receipt_that_could_not_be_stored_says_so() -> None:
 def test_a_stop_that_found_nothing_or_reached_nobody_says_that() -> None:
     elsewhere = (Unconfirmed("session", "it belongs to process 7"),)
 
-    assert receipt_lines(receipt(runs=())) == ["Nothing was running in s."]
+    assert receipt_lines(receipt(runs=())) == ["Nothing was running."]
     assert receipt_lines(receipt(runs=(), unconfirmed=elsewhere)) == [
-        "s could not be stopped from here: it belongs to process 7"
+        "It could not be stopped from here: it belongs to process 7"
     ]
 
 

@@ -81,7 +81,8 @@ def test_a_receipt_says_what_was_stopped(kept: Path) -> None:
 
     assert (shown.returncode, shown.stderr) == (0, "")
     assert shown.stdout.startswith("Stopped stopped: 1 run ended, quiet after ")
-    assert len(shown.stdout.splitlines()) == 1
+    [_, unseen] = shown.stdout.splitlines()
+    assert unseen.startswith("  cannot be seen: ")
 
 
 def test_a_session_in_which_nothing_was_stopped_has_no_receipts_and_it_says_so(

@@ -22,6 +22,9 @@ from lastword.core.model import (
 )
 from lastword.core.receipt import ChildReport, MessageReport, Receipt, ToolReport, Unconfirmed
 
+UNSEEN = (
+    "cannot be seen: threads, tasks and processes that the engine started by itself, past the run"
+)
 IDLE = Receipt(SessionId("s"), Generation(4), Reason.STOPPED, fenced_at=1000.0)
 PICTURE = Attachment("image/png", data="iVBOR=", name="cat.png")
 FULL = Receipt(
@@ -80,7 +83,9 @@ def test_the_tools_are_listed_by_what_became_of_them() -> None:
 def test_a_receipt_reads_as_one_line_when_there_is_little_to_say() -> None:
     receipt = replace(IDLE, runs=(RunId("r1"), RunId("r2")), reason=Reason.SUPERSEDED, took=0.0125)
 
-    assert str(receipt) == "Replaced the answer in s: 2 runs ended, quiet after 12 ms."
+    assert str(receipt) == (
+        f"Replaced the answer in s: 2 runs ended, quiet after 12 ms.\n  {UNSEEN}"
+    )
 
 
 def test_a_receipt_names_everything_that_a_person_has_to_know() -> None:
@@ -94,8 +99,38 @@ def test_a_receipt_names_everything_that_a_person_has_to_know() -> None:
         "  messages dropped: “and a cat”\n"
         "  messages waiting: “later”\n"
         "  refused after the stop: 2 effects\n"
-        "  not stored yet: no new message is taken until it is"
+        "  not stored yet: no new message is taken until it is\n"
+        f"  {UNSEEN}"
     )
+
+
+@pytest.mark.scenario("R25")
+def test_what_a_person_is_told_in_a_chat_has_no_id_in_it() -> None:
+    below = ChildReport(SessionId("s#1/1"), RunId("s#1/1#1"), "unconfirmed")
+    dying = (
+        Unconfirmed("run", "s#1"),
+        Unconfirmed("child", "s#1/1"),
+        Unconfirmed("tool", "deploy"),
+    )
+    receipt = replace(FULL, children=(below, *FULL.children), unconfirmed=dying)
+
+    assert receipt.words.splitlines()[:2] == [
+        "Stopped: 1 run ended, not all quiet yet.",
+        "  still ending: run of this conversation, child run, tool deploy",
+    ]
+    assert "children: 1 unconfirmed, 1 kept" in receipt.words
+    assert "s#1" not in receipt.words
+    assert IDLE.words == "Nothing was running."
+    for reason in Reason:
+        assert str(receipt.session) in str(replace(receipt, reason=reason)).splitlines()[0]
+        assert ", :" not in replace(receipt, reason=reason).words
+
+
+@pytest.mark.scenario("R25")
+def test_a_receipt_says_what_it_cannot_see_wherever_a_run_was_ended() -> None:
+    assert UNSEEN in FULL.words
+    assert UNSEEN in str(replace(FULL, unconfirmed=()))
+    assert UNSEEN not in str(IDLE)
 
 
 def test_a_long_message_is_quoted_in_short_and_kept_in_full() -> None:

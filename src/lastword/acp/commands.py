@@ -35,7 +35,7 @@ async def do(talk: Talking, text: str) -> tuple[str, Receipt | None]:
     match name:
         case "stop":
             receipt = await talk.stop()
-            return (str(receipt), receipt) if receipt else ("Nothing was going on.", None)
+            return (receipt.words, receipt) if receipt else ("Nothing was going on.", None)
         case "mode":
             return _mode(talk, rest.strip()), None
         case "receipt":
@@ -58,7 +58,7 @@ async def _receipt(talk: Talking) -> str:
     if receipt is None:
         found = [entry for entry in await talk.session.log() if isinstance(entry, Receipt)]
         receipt = found[-1] if found else None
-    return str(receipt) if receipt else "Nothing was stopped here."
+    return receipt.words if receipt else "Nothing was stopped here."
 
 
 async def _processes(talk: Talking, words: str) -> str:

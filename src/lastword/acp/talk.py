@@ -361,5 +361,9 @@ def _meta(receipt: Receipt | None) -> Params:
     """The receipt, in words and in full; without one, not everything has ended yet."""
     if receipt is None:
         return {"_meta": {"lastword": {"quiet": False}}}
-    told = {"quiet": receipt.quiet, "words": str(receipt), "receipt": json.loads(receipt.to_json())}
+    told = {
+        "quiet": receipt.quiet,
+        "words": receipt.words,
+        "receipt": json.loads(receipt.to_json()),
+    }
     return {"_meta": {"lastword": told}}

@@ -2,13 +2,15 @@
 
 Once you hold a receipt, nothing it names can act again. What had not ended by the time it was
 written is in `unconfirmed`, by name: it is fenced, it is being ended, and `settled()` waits for it.
+It speaks of what went through the run. What an engine starts by itself, past the run (a thread, a
+task, a process), nobody here can see, and its words say so.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from typing import Any, Literal, Self
 
 from lastword.core.model import (
@@ -116,6 +118,8 @@ _VERBS = {
     Reason.PARENT: "Ended, with its parent,",
     Reason.LOST: "Lost, to another process,",
 }
+_PLAINLY = {"run": "of this conversation", "child": "run"}  # what has an id for a name
+_UNSEEN = "threads, tasks and processes that the engine started by itself, past the run"
 
 
 @value
@@ -185,33 +189,49 @@ class Receipt:
         return cls(**fields)
 
     def __str__(self) -> str:
+        return self._told(self.session, self.unconfirmed)
+
+    @property
+    def words(self) -> str:
+        """The same without an id, for where a person talks, who knows neither."""
+        left = tuple(
+            replace(one, name=_PLAINLY.get(one.kind, one.name)) for one in self.unconfirmed
+        )
+        return self._told("", left)
+
+    def _told(self, where: str, left: tuple[Unconfirmed, ...]) -> str:
         beyond = [one.name for one in self.unconfirmed if one.kind == "session"]
         if not self and beyond:
-            return f"{self.session} could not be stopped from here: {'; '.join(beyond)}"
+            return f"{where or 'It'} could not be stopped from here: {'; '.join(beyond)}"
         if not self:
-            left = f" Still ending: {', '.join(map(str, self.unconfirmed))}."
-            return f"Nothing was running in {self.session}.{left if self.unconfirmed else ''}"
+            dying = f" Still ending: {', '.join(map(str, left))}." if left else ""
+            return f"Nothing was running{f' in {where}' if where else ''}.{dying}"
         waiting = f"{_count(len(self.messages), 'message')} that had not started"
         runs = f"{_count(len(self.runs), 'run')} ended" if self.runs else waiting
         if not self.runs and not self.messages:
             runs = f"{_count(len(self.cells), 'cell')} frozen"
         seen = " as far as can be seen" if self.level in _CAVEATS else ""
         when = f"quiet{seen} after {self.took * 1000:.0f} ms" if self.quiet else "not all quiet yet"
+        verb = _VERBS[self.reason]
+        what = f"{verb} {where}" if where else verb.removesuffix(" in").removesuffix(",")
+        below = self.children
+        named = [f"{c.session} {c.fate}" for c in below] if where else _fates(below)
         return "\n  ".join(
-            [f"{_VERBS[self.reason]} {self.session}: {runs}, {when}.", *self._body()]
+            [f"{what}: {runs}, {when}.", *self._body(", ".join(map(str, left)), ", ".join(named))]
         )
 
-    def _body(self) -> list[str]:
+    def _body(self, left: str, children: str) -> list[str]:
         rows = [
-            ("still ending", ", ".join(map(str, self.unconfirmed))),
+            ("still ending", left),
             *((f"tools {status}", _names(calls)) for status, calls in self.tools.items()),
             ("processes", self._processes()),
             ("cells frozen", ", ".join(map(_cell, self.cells))),
-            ("children", ", ".join(f"{c.session} {c.fate}" for c in self.children)),
+            ("children", children),
             ("messages dropped", self._quoted("dropped")),
             ("messages waiting", self._quoted("paused")),
             ("refused after the stop", _count(self.dropped, "effect")),
             ("not stored yet", "no new message is taken until it is" if self._late else ""),
+            ("cannot be seen", _UNSEEN if self.runs else ""),
         ]
         return [f"{label}: {what}" for label, what in rows if what]
 
@@ -271,6 +291,11 @@ _PLAIN = (
 def _cell(cell: CellReport) -> str:
     waits = f" (waited on {', '.join(cell.waits)})" if cell.waits else ""
     return f"{cell.cell}{waits}"
+
+
+def _fates(children: tuple[ChildReport, ...]) -> list[str]:
+    fates = [child.fate for child in children]
+    return [f"{fates.count(fate)} {fate}" for fate in dict.fromkeys(fates)]
 
 
 def _names(calls: tuple[ToolReport, ...]) -> str:

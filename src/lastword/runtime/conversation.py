@@ -105,8 +105,8 @@ class Conversation:
         asked = StopAsked(reason, run, by, said)
         try:
             step = self.driver.moves.make(asked)
-        except Superseded as refused:
-            return partial(self._not_stopped, asked, refused)
+        except Superseded:
+            return partial(self._not_stopped, asked)
 
         def carry_out() -> Answer:
             self.driver.carry_out()
@@ -117,14 +117,15 @@ class Conversation:
 
         return carry_out
 
-    def refused(self, asked: StopAsked, by: Superseded) -> Receipt:
+    def refused(self, asked: StopAsked) -> Receipt:
         """What a run is told that asks for a stop and has lost its own session: that it is none."""
         driver = self.driver
         step = Step(asked, [], driver.machine.generation, driver.loop.time())
-        return at_fence(driver, step, beyond=f"nothing was stopped, because {by}")
+        why = "nothing was stopped, because the run that asked for it has been stopped or replaced"
+        return at_fence(driver, step, beyond=why)
 
-    def _not_stopped(self, asked: StopAsked, by: Superseded) -> Answer:
-        receipt, loop = self.refused(asked, by), self.driver.loop
+    def _not_stopped(self, asked: StopAsked) -> Answer:
+        receipt, loop = self.refused(asked), self.driver.loop
         answer: asyncio.Future[Receipt] = loop.create_future()
         # not at once: a loop that asks until all is quiet must not stall the event loop
         loop.call_soon(answer.set_result, receipt)

@@ -354,7 +354,7 @@ class Driver:
         self.settlements.remove(settlement)
         self.on_settled(receipt)
         if receipt.quiet and not settlement.answer.result().quiet:
-            self.publish("settled", text=str(receipt), data=replace(receipt, later=None))
+            self.publish("settled", text=receipt.words, data=replace(receipt, later=None))
         if self.lost and not self.settlements:
             self.close()  # who watches it has seen all there is
 

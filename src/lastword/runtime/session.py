@@ -225,8 +225,8 @@ class Session:
         asked = StopAsked(Reason.STOPPED, _run(run), by)
         try:
             step = driver.moves.make(asked)
-        except Superseded as refused:
-            future.set_result(self._conversation.refused(asked, refused))
+        except Superseded:
+            future.set_result(self._conversation.refused(asked))
             return future
         driver.end_processes_now()
 

@@ -161,7 +161,7 @@ async def _receipt(talk: Talk, _: str) -> None:
     if receipt is None:
         found = [entry for entry in await talk.session.log() if isinstance(entry, Receipt)]
         receipt = found[-1] if found else None
-    talk.say(str(receipt) if receipt else "Nothing was stopped here.")
+    talk.say(receipt.words if receipt else "Nothing was stopped here.")
 
 
 async def _sessions(talk: Talk, _: str) -> None:

@@ -16,7 +16,7 @@ from lastword.cli.chat.recap import recap
 from lastword.cli.chat.screen import Live, Screen
 from lastword.cli.chat.telling import MORE, Telling
 from lastword.cli.chat.words import count, plain, receipt_lines, rows_of, short
-from lastword.core.model import Message, MessageId, Outcome, Policy, RunId
+from lastword.core.model import Message, MessageId, Outcome, Policy
 from lastword.core.receipt import Receipt
 from lastword.core.words import means_stop
 from lastword.errors import LastwordError, Refused, SlowWatcher
@@ -64,8 +64,6 @@ class Chat:
         self._seen: dict[str, int] = {}  # the last event that was told, of each session
         self._leaving = False  # the next Ctrl-C leaves
         self._hushed = False  # the last word was a stop
-        self._stopped: RunId | None = None  # by us, here
-        self._behind: RunId | None = None  # the terminal could not keep up with it
         self._asking = Asking(questions, lambda: self.session.id, self._asked)
         self._telling = self._new_telling()
         self._following: asyncio.Task[None] | None = None
@@ -169,17 +167,19 @@ class Chat:
     async def _tell(self, session: Session) -> None:
         telling = self._telling
         after: int | None = self._seen.get(session.id, 0)
+        behind = False  # the screen could not take all of it at once
         while True:
             try:
                 async for event in session.events(after):
+                    left_out = event.number > self._seen.get(session.id, 0) + 1
                     self._seen[session.id] = event.number
                     if isinstance(event.data, Message) and event.data.id in self._ours:
                         self._accepted.add(event.data.id)
-                    if event.run and event.run == self._stopped == self._behind:
-                        telling.hush(event.run)
+                    if left_out and behind:  # it was stopped before the screen came to it
+                        telling.say(MORE)
                     telling.tell(event)
-                    if self._screen.clogged:
-                        self._behind = event.run
+                    behind = self._screen.clogged
+                    if behind:
                         await self._screen.room()
             except SlowWatcher:
                 telling.say(MORE)
@@ -209,7 +209,6 @@ class Chat:
         """Nothing of what goes acts after this."""
         self._lines.cancel()  # before the stop: what is not accepted yet never will be
         self._leaving, self._hushed, self.rollback = False, True, False
-        self._stopped = self.session.active
         try:
             answer = self.session.stop(by=self._by or None)
         except LastwordError as error:

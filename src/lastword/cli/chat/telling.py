@@ -18,7 +18,7 @@ from lastword.cli.chat.words import (
     recovered_line,
     short,
 )
-from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, RunId, Status
+from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, Status
 from lastword.core.receipt import ProcessNews, Receipt, ToolNews, ToolReport
 from lastword.core.recovery import Recovery
 from lastword.runtime.feed import FeedEvent
@@ -50,8 +50,6 @@ class Telling:
         self._failed = failed
         self._loop = asyncio.get_running_loop()
         self._blocks = Blocks()
-        self._hushed: RunId | None = None
-        self._left_out: RunId | None = None  # something of it, and that was said
         self._voice: Literal["text", "thinking"] = "text"
         self._calls: dict[CallId, tuple[str, str, float]] = {}  # name, arguments, since when
         self._messages: dict[MessageId, Message] = {}
@@ -78,15 +76,9 @@ class Telling:
             self._sheet.write(self._block(block))
         self._sheet.draw_soon()
 
-    def hush(self, run: RunId) -> None:
-        """What is left to tell of what a run said is not told: it was stopped."""
-        self._hushed = run
-
     def tell(self, event: FeedEvent) -> None:  # noqa: C901, PLR0912 - one match
         """One event."""
         match event.kind, event.data:
-            case (("text" | "thinking" | "progress"), _) if event.run and event.run == self._hushed:
-                self._leave_out()
             case ("text" | "thinking") as voice, _:
                 self._hear(voice, event.text)
             case "progress", _:
@@ -111,12 +103,6 @@ class Telling:
                 self.say(recovered_line(found), "yellow")
             case _:
                 pass
-
-    def _leave_out(self) -> None:
-        """Say once that something of it is not told."""
-        if self._left_out != self._hushed:
-            self.say(MORE)
-        self._left_out = self._hushed
 
     def _hear(self, voice: Literal["text", "thinking"], text: str) -> None:
         if voice != self._voice:

@@ -91,7 +91,7 @@ def call_line(name: str, status: Status, seconds: float | None = None, said: str
 def receipt_lines(receipt: Receipt, more: str = "/receipt shows all.") -> list[str]:
     """A receipt in at most two lines: what has ended, and what a person should know of."""
     if not receipt or any(one.kind == "session" for one in receipt.unconfirmed):
-        return [short(str(receipt), 300)]
+        return [short(receipt.words, 300)]
     verb = _VERBS[receipt.reason]
     when = f" after {receipt.took * 1000:.0f} ms" if receipt.quiet else ""
     told = "; ".join(filter(None, (", ".join(_ended(receipt)), *_other(receipt))))
