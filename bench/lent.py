@@ -77,5 +77,12 @@ async def store_with(turns: int) -> Store:
             Finished(run, Outcome.COMPLETED, (message,), started=True),
         ]
     store = MemoryStore()
-    await store.commit(Write(SessionId("bench"), Generation(2 * turns), turns, tuple(entries)))
+    await store.commit(
+        Write(
+            session=SessionId("bench"),
+            generation=Generation(2 * turns),
+            serial=turns,
+            entries=tuple(entries),
+        )
+    )
     return store

@@ -31,7 +31,7 @@ LastwordError
 ├── ImpossibleMove       a machine was told something that cannot have happened
 └── StoreError           a store could not do what it was asked
     ├── StaleWrite       the write belongs to an older generation than the store's
-    └── OwnedElsewhere   another process has the session now
+    └── OwnedElsewhere   another process has the session now (a `Refused` as well)
 Superseded               (BaseException) the calling run no longer holds its session
 """
 
@@ -259,14 +259,19 @@ class StaleWrite(StoreError):
         )
 
 
-class OwnedElsewhere(StoreError):
+class OwnedElsewhere(Refused, StoreError):
     """Another process has the session. Nothing was read into this one, and nothing written."""
 
-    def __init__(self, session: str, owner: str) -> None:
+    def __init__(
+        self, session: str, owner: str, process: int = 0, host: str = "", since: float = 0.0
+    ) -> None:
         super().__init__(
             f"session {session} belongs to {owner}; send it there, or try again when that has ended"
         )
         self.session = session
+        self.process = process  # of the owner; 0 if it is not known any more
+        self.host = host
+        self.since = since  # when that process opened the store, in seconds since 1970
 
 
 class Superseded(BaseException):

@@ -17,7 +17,7 @@ from lastword.testing.seeded import Trap, sweep
 from tests.core.providers import check_all
 from tests.promise.stories import Latch, a_while, answer, check_log, heard_by, runtime, talk
 from tests.promise.workshop import until
-from tests.stores.files import by_hand, locked, put
+from tests.stores.files import Heir, by_hand, locked, put
 
 
 @pytest.fixture
@@ -299,7 +299,7 @@ async def test_a_run_whose_session_another_process_took_falls_silent(file: Path)
         ticket = await session.send("go")
         while not said:
             await asyncio.sleep(0)
-        other = SqliteStore(file, stale=0.0)  # to whom this process seems to have died
+        other = Heir(file)  # to whom this process seems to have died
         await other.open()
         while await took(other, "s") is None:
             await asyncio.sleep(0)

@@ -15,10 +15,10 @@ from lastword.core.transcript import Said
 from lastword.errors import NotAllowed, OwnedElsewhere
 from lastword.stores.contract import StoredSession
 from lastword.stores.memory import MemoryStore
-from lastword.stores.sqlite import SqliteStore
 from tests.promise.disk import Disk, left_waiting
 from tests.promise.stories import Latch, OneAtATime, answer, check_log, heard_by, runtime
 from tests.promise.workshop import until
+from tests.stores.files import Heir
 
 
 def texts(session: Session) -> list[str]:
@@ -258,7 +258,7 @@ async def test_a_session_comes_back_when_the_process_that_took_it_has_ended(
         mine = r.session("s")
         ticket = await mine.send("go")
         seen = heard_by(mine)
-        other = SqliteStore(file, stale=0.0)  # to whom this process seems to have died
+        other = Heir(file)  # to whom this process seems to have died
         await other.open()
         await other.load(SessionId("s"))
         with pytest.raises(Refused, match="belongs to"):

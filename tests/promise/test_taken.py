@@ -20,6 +20,7 @@ from lastword.stores.sqlite import SqliteStore
 from tests.promise.disk import Disk, left_waiting
 from tests.promise.stories import Latch, OneAtATime, answer, heard_by, runtime
 from tests.promise.workshop import gone, until
+from tests.stores.files import Heir
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def unwatchful(monkeypatch: pytest.MonkeyPatch) -> None:
 @asynccontextmanager
 async def taken_by_another(file: Path, *names: str) -> AsyncGenerator[SqliteStore]:
     """The sessions are a store's to which whoever had them seems to have died."""
-    other = SqliteStore(file, stale=0.0)
+    other = Heir(file)
     await other.open()
     for name in names:
         await other.load(SessionId(name))
@@ -186,7 +187,7 @@ async def test_what_waited_in_a_session_that_was_taken_is_not_said_to_be_lost(fi
         mine = r.session("s")
         going = await mine.send("going", id="going")
         queued = await mine.send("queued", id="queued")
-        other = SqliteStore(file, stale=0.0)
+        other = Heir(file)
         async with runtime(work, store=other, on_restart="run") as theirs:
             with pytest.raises(Refused, match="belongs to"):
                 await mine.send("who has it?")

@@ -18,7 +18,7 @@ from lastword.core.cell import (
 from lastword.core.entries import Entry, Finished, Said
 from lastword.core.model import CallId, Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.core.queue import Standing
-from lastword.errors import StaleWrite
+from lastword.errors import OwnedElsewhere, StaleWrite
 from lastword.stores.contract import Store, StoredCell, StoredMessage, StoredSession, Write
 from lastword.stores.opening import open_store
 
@@ -38,7 +38,9 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 def write(generation: int, *entries: Entry, session: SessionId = ALICE) -> Write:
     parent = ALICE if session == BELOW else None
-    return Write(session, Generation(generation), 1, entries, parent=parent)
+    return Write(
+        session=session, generation=Generation(generation), serial=1, entries=entries, parent=parent
+    )
 
 
 def test_each_is_a_store(store: Store) -> None:
@@ -139,7 +141,13 @@ async def test_a_session_is_unfinished_until_each_of_its_messages_has_an_outcome
 async def test_generations_survive_deletion_and_children_go_with_their_parent(store: Store) -> None:
     await store.commit(write(3, said))
     await store.commit(write(1, said, session=BELOW))
-    deeper = Write(SessionId("alice#1/1#1/1"), Generation(1), 1, (said,), parent=BELOW)
+    deeper = Write(
+        session=SessionId("alice#1/1#1/1"),
+        generation=Generation(1),
+        serial=1,
+        entries=(said,),
+        parent=BELOW,
+    )
     await store.commit(deeper)
     await store.delete(ALICE)
 
@@ -218,3 +226,52 @@ async def test_cells_and_what_they_remember_are_kept_with_the_write(store: Store
     await store.delete(ALICE)
     assert await store.cells() == await store.cells(ALICE) == ()
     assert await store.values(ALICE) == ()
+
+
+async def test_to_read_a_session_takes_nothing(store: Store) -> None:
+    await store.commit(write(1, said))
+    mine = store.claim(ALICE)
+
+    assert await store.peek(ALICE) == StoredSession(Generation(1), 1, unfinished=True)
+    assert await store.peek(SessionId("nobody")) is None
+    assert await store.sessions() == (ALICE,)
+    assert mine.good
+
+
+async def test_what_a_session_is_doing_is_told_with_the_list(store: Store) -> None:
+    for state in ("running", "waiting", "idle"):
+        await store.commit(replace(write(1, said), state=state))
+        [shown] = await store.recent("", 10)
+        assert shown.state == state
+        assert shown == await store.overview(ALICE)
+        assert shown.owner is None
+
+
+async def test_what_was_loaded_again_is_no_longer_the_earlier_loads_to_write(store: Store) -> None:
+    await store.commit(write(1, said))
+    await store.load(ALICE)
+    first = store.claim(ALICE)
+    await store.commit(replace(write(1, said), claim=first))
+    await store.load(ALICE)
+
+    assert first.ended
+    with pytest.raises(OwnedElsewhere):
+        await store.commit(replace(write(1, done), claim=first))
+    assert await store.entries(ALICE) == (said, said)
+    await store.commit(replace(write(1, done), claim=store.claim(ALICE)))
+
+
+async def test_what_was_let_go_is_nobodys_and_can_be_asked_for_again(store: Store) -> None:
+    await store.load(ALICE)
+    mine = store.claim(ALICE)
+    await store.commit(replace(write(1, said), claim=mine))
+    await store.commit(write(1, said, session=BELOW))
+    await store.release(ALICE)
+    await store.release(SessionId("nobody"))
+
+    assert mine.ended
+    with pytest.raises(OwnedElsewhere):
+        await store.commit(replace(write(1, done), claim=mine))
+    assert await store.load(ALICE) == StoredSession(Generation(1), 1, unfinished=True)
+    assert store.claim(ALICE).good
+    assert await store.entries(ALICE) == (said,)

@@ -12,7 +12,17 @@ from lastword.core.model import Generation, Message, MessageId, RunId, SessionId
 from lastword.errors import OwnedElsewhere, StaleWrite, StoreError
 from lastword.stores.contract import StoredSession, Write
 from lastword.stores.sqlite import SqliteStore
-from tests.stores.files import S, by_hand, locked, names_in, numbers, opened, text, write
+from tests.stores.files import (
+    S,
+    by_hand,
+    locked,
+    names_in,
+    numbers,
+    opened,
+    seems_dead,
+    text,
+    write,
+)
 
 FILES = ("it.db", "it.db-wal", "it.db-shm")
 
@@ -56,7 +66,9 @@ async def test_who_waits_at_the_same_time_shares_one_sync(path: Path) -> None:
 
 async def test_whoever_is_refused_is_refused_alone(path: Path) -> None:
     half = Said(Message(MessageId("\ud800"), "hello"), RunId("s#1"))
-    bad = Write(SessionId("bad"), Generation(1), 1, (text(1), half))  # it fails in the middle
+    bad = Write(
+        session=SessionId("bad"), generation=Generation(1), serial=1, entries=(text(1), half)
+    )  # it fails in the middle
     async with opened(path) as other, opened(path) as store:
         await other.commit(write(1, session="theirs"))
         await store.commit(write(1, session="moved on", generation=5))
@@ -132,7 +144,7 @@ async def test_a_session_belongs_to_the_store_that_wrote_it_first(path: Path) ->
 async def test_what_is_unfinished_is_told_only_to_who_may_have_it(path: Path) -> None:
     said = Said(Message(MessageId("m1"), "hello"), RunId("s#1"))
     async with opened(path) as one, opened(path) as two:
-        await one.commit(Write(S, Generation(1), 1, (said,)))
+        await one.commit(Write(session=S, generation=Generation(1), serial=1, entries=(said,)))
         assert await one.unfinished() == (S,)
         assert await two.unfinished() == ()
 
@@ -151,9 +163,10 @@ async def test_closing_lets_go_of_every_session(path: Path) -> None:
 
 
 async def test_who_was_not_heard_of_for_long_loses_what_another_loads(path: Path) -> None:
-    async with opened(path, beat=1000) as silent, opened(path, stale=0.0) as keen:
+    async with opened(path, lease=1000) as silent, opened(path) as keen:
         await silent.commit(write(1))
         await silent.commit(write(1, session="left alone"))
+        seems_dead(path, 1)
         assert await keen.load(S) == StoredSession(Generation(1), 1)
 
         with pytest.raises(OwnedElsewhere):
@@ -169,10 +182,10 @@ async def test_who_was_not_heard_of_for_long_loses_what_another_loads(path: Path
 
 
 async def test_who_is_heard_of_keeps_its_sessions(path: Path) -> None:
-    async with opened(path, beat=0.01) as alive, opened(path, stale=5.0) as keen:
+    async with opened(path, lease=1.0) as alive, opened(path, lease=1.0) as keen:
         await alive.commit(write(1))
         with by_hand(path) as db:
-            heard = "SELECT beat FROM owners WHERE epoch = 1"
+            heard = "SELECT beats FROM owners WHERE epoch = 1"
             first = db.execute(heard).fetchone()
             while db.execute(heard).fetchone() == first:
                 await asyncio.sleep(0)

@@ -64,7 +64,7 @@ async def until_it_is_full(store: SqliteStore) -> list[int]:
 async def test_a_full_disk_is_told_to_who_sent_and_keeps_what_was_acknowledged(
     small_disk: Path,
 ) -> None:
-    async with opened(small_disk / "it.db", beat=0.01) as store:
+    async with opened(small_disk / "it.db", lease=1.0) as store:
         await store.commit(write(1))
         filled(small_disk / "filler")
         taken = [1, *await until_it_is_full(store)]
@@ -188,7 +188,7 @@ async def test_a_file_of_a_newer_lastword_is_not_opened(path: Path) -> None:
         db.execute("PRAGMA user_version = 7")
 
     with pytest.raises(
-        StoreError, match=r"it\.db: written by a newer lastword \(schema 7; this one knows 3\)"
+        StoreError, match=r"it\.db: written by a newer lastword \(schema 7; this one knows 4\)"
     ):
         await SqliteStore(path).open()
 

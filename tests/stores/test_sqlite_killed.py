@@ -15,7 +15,8 @@ import pytest
 from lastword.core.model import SessionId
 from lastword.errors import OwnedElsewhere
 from lastword.stores.sqlite import SqliteStore
-from tests.stores.files import S, numbers, opened, write
+from tests.promise.workshop import until
+from tests.stores.files import S, known_to, numbers, opened, write
 from tests.stores.writer_to_kill import WRITERS
 
 PROGRAM = Path(__file__).with_name("writer_to_kill.py")
@@ -115,7 +116,7 @@ async def test_a_process_that_was_paused_can_write_nothing_to_what_another_took_
                 await patient.load(S)
 
         os.kill(old.pid, signal.SIGSTOP)
-        async with opened(path, stale=0.2) as new:
+        async with opened(path, lease=1.0) as new:
             await taken(new, S)
             await new.commit(write(10))
             os.kill(old.pid, signal.SIGCONT)
@@ -130,6 +131,21 @@ async def test_a_process_that_was_paused_can_write_nothing_to_what_another_took_
     async with opened(path) as later:
         assert numbers(await later.entries(S)) == [1, 10, 11]
         assert await later.check() == []
+
+
+@pytest.mark.scenario("L3", part="sqlite")
+async def test_a_process_that_was_paused_and_lost_nothing_goes_on_writing(tmp_path: Path) -> None:
+    path = tmp_path / "it.db"
+    async with program("waits", path) as old:
+        assert await line(old) == "ready"
+        async with opened(path, lease=1.0) as watching:
+            os.kill(old.pid, signal.SIGSTOP)
+            await until(lambda: known_to(path) == [2])  # who watches has found it dead
+            os.kill(old.pid, signal.SIGCONT)
+            assert await line(old, "write") == "written"
+            await until(lambda: known_to(path) == [1, 2])
+            with pytest.raises(OwnedElsewhere, match=rf"process {old.pid} on"):
+                await watching.load(S)
 
 
 async def test_all_who_open_a_new_file_at_the_same_moment_have_it(tmp_path: Path) -> None:

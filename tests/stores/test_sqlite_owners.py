@@ -1,9 +1,12 @@
 """Who has what in the file, and how much a commit is worth there."""
 
 import asyncio
+import os
+import platform
 import sqlite3
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,11 +15,10 @@ from lastword.core.entries import Finished, Said
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.stores.contract import Write
+from lastword.stores.sqlite import SqliteStore
 from lastword.stores.sqlite.tables import Encoded, Tables
 from tests.promise.workshop import until
-from tests.stores.files import S, by_hand, numbers, opened, text, write
-
-LONG_AGO = "UPDATE owners SET beat = 0 WHERE epoch = 1"
+from tests.stores.files import S, by_hand, known_to, numbers, opened, seems_dead, text, write
 
 
 @pytest.fixture
@@ -24,17 +26,11 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "it.db"
 
 
-def known_to(path: Path) -> list[int]:
-    """The owners that the file knows."""
+def count_of(path: Path, epoch: int) -> int:
+    """How often an owner was heard of."""
     with by_hand(path) as db:
-        return [epoch for (epoch,) in db.execute("SELECT epoch FROM owners ORDER BY epoch")]
-
-
-def heard_of(path: Path) -> bool:
-    """Whether the first owner was heard of since it seemed to be long ago."""
-    with by_hand(path) as db:
-        (beat,) = db.execute("SELECT beat FROM owners WHERE epoch = 1").fetchone()
-        return beat > 0
+        found = db.execute("SELECT beats FROM owners WHERE epoch = ?", (epoch,)).fetchone()
+        return found[0] if found else -1
 
 
 def in_each_commit(
@@ -102,10 +98,14 @@ async def test_a_childs_log_goes_with_its_parent_whoever_wrote_to_it_last(path: 
     child = SessionId("s#1/1")
     async with opened(path) as store:
         await store.commit(write(1))
-        await store.commit(Write(child, Generation(1), 1, (text(1),), parent=S))
+        await store.commit(
+            Write(session=child, generation=Generation(1), serial=1, entries=(text(1),), parent=S)
+        )
     async with opened(path) as store:
         await store.load(S)
-        await store.commit(Write(child, Generation(2), 1, (text(2),)))  # as a recovery does
+        await store.commit(
+            Write(session=child, generation=Generation(2), serial=1, entries=(text(2),))
+        )  # as a recovery does
 
         await store.delete(S)
         assert await store.entries(child) == ()
@@ -129,12 +129,11 @@ async def test_who_writes_without_a_word_has_the_session_from_then_on(path: Path
 
 
 async def test_who_is_busy_without_a_pause_is_heard_of_all_the_same(path: Path) -> None:
-    async with opened(path, beat=0.5) as busy, opened(path, stale=100.0) as other:
-        with by_hand(path) as db:
-            db.execute(LONG_AGO)
+    async with opened(path, lease=1.0) as busy, opened(path) as other:
+        first = count_of(path, 1)
         for number in range(1, 20_000):
             await busy.commit(write(number))
-            if heard_of(path):
+            if count_of(path, 1) > first:
                 break
 
         with pytest.raises(OwnedElsewhere):
@@ -142,10 +141,9 @@ async def test_who_is_busy_without_a_pause_is_heard_of_all_the_same(path: Path) 
 
 
 async def test_who_was_forgotten_is_known_again_with_the_next_heartbeat(path: Path) -> None:
-    async with opened(path, beat=0.01) as store, opened(path) as other:
+    async with opened(path, lease=1.0) as store, opened(path) as other:
         await store.commit(write(1))
-        with by_hand(path) as db:
-            db.execute("DELETE FROM owners WHERE epoch = 1")
+        seems_dead(path, 1)
         await until(lambda: known_to(path) == [1, 2])
 
         with pytest.raises(OwnedElsewhere, match="another store of this process"):
@@ -153,12 +151,51 @@ async def test_who_was_forgotten_is_known_again_with_the_next_heartbeat(path: Pa
 
 
 async def test_who_opens_the_file_forgets_the_dead_and_nobody_else(path: Path) -> None:
-    async with opened(path, beat=1000), opened(path, beat=1000), opened(path, beat=1000):
+    async with opened(path), opened(path), opened(path):
         with by_hand(path) as db:
-            db.execute(LONG_AGO)
             db.execute("UPDATE owners SET started = started - 1 WHERE epoch = 2")
         async with opened(path):
-            assert known_to(path) == [3, 4]
+            assert known_to(path) == [1, 3, 4]
+
+
+async def test_a_silence_is_as_long_as_who_is_silent_says(path: Path) -> None:
+    async with opened(path, lease=1000.0) as silent, opened(path, lease=1.0) as keen:
+        await silent.commit(write(1))
+        first = count_of(path, 2)
+        await until(lambda: count_of(path, 2) > first + 20)  # four of its own leases
+        with pytest.raises(OwnedElsewhere):
+            await keen.load(S)
+
+
+async def test_whose_a_session_is_can_be_told(path: Path) -> None:
+    async with opened(path) as store, opened(path) as other:
+        await store.commit(replace(write(1), state="running"))
+        with pytest.raises(OwnedElsewhere) as told:
+            await other.load(S)
+        assert told.value.process == os.getpid()
+        assert told.value.host == platform.node()
+        assert told.value.since > 0
+        seen, mine = await other.overview(S), await store.overview(S)
+        assert seen
+        assert mine
+        assert (seen.state, mine.state) == ("running", "running")
+        assert seen.owner
+        assert seen.owner.process == os.getpid()
+        assert mine.owner is None
+
+
+async def test_what_a_dead_owner_was_running_is_not_said_to_run(path: Path) -> None:
+    async with opened(path, lease=1000.0) as store, opened(path) as other:
+        await store.commit(replace(write(1), state="running"))
+        seems_dead(path, 1)
+        [seen] = await other.recent("", 10)
+        assert (seen.state, seen.owner) == ("waiting", None)
+
+
+@pytest.mark.parametrize("lease", [0.0, 0.5, -1.0, float("nan")])
+def test_a_lease_has_a_shortest_length(path: Path, lease: float) -> None:
+    with pytest.raises(ValueError, match="lease must be 1 s or more"):
+        SqliteStore(path, lease=lease)
 
 
 # a file
@@ -168,7 +205,9 @@ async def test_a_check_finds_an_index_that_lacks_a_row(path: Path) -> None:
     said = Said(Message(MessageId("m1"), "hello"), RunId("s#1"))
     ended = Finished(RunId("s#1"), Outcome.STOPPED, (MessageId("m1"),), started=False)
     async with opened(path) as store:
-        await store.commit(Write(S, Generation(1), 1, (said, ended)))
+        await store.commit(
+            Write(session=S, generation=Generation(1), serial=1, entries=(said, ended))
+        )
         assert await store.check() == []
     index = "name = 'messages_unfinished'"
     with by_hand(path) as db:

@@ -27,7 +27,9 @@ def say(line: str) -> None:
 
 def write(session: str, number: int) -> Write:
     text = Text(RunId(f"{session}#1"), str(number))
-    return Write(SessionId(session), Generation(1), number, (text,))
+    return Write(
+        session=SessionId(session), generation=Generation(1), serial=number, entries=(text,)
+    )
 
 
 async def heard() -> str:
@@ -48,7 +50,7 @@ async def writes(path: str) -> None:
 
 
 async def waits(path: str) -> None:
-    store = SqliteStore(path)
+    store = SqliteStore(path, lease=1.0)
     await store.open()
     await store.load(SessionId("s"))
     await store.commit(write("s", 1))

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from lastword.acp.wire import Params, line_of
+from lastword.runtime.tasks import Tasks
+from lastword.stores.lease import Tenure
 
 _FULL = 1 << 20  # bytes that may wait before whoever speaks has to
 _OVERFULL = 16 << 20  # and before nothing more is heard
@@ -31,6 +33,8 @@ class Outbox:
         self.gone = False  # nobody reads it any more
         self.on_gone: Callable[[], object] = _always
         self.dropped = 0
+        self.tenure: Tenure | None = None  # while it is not good, nothing begins to leave
+        self._tasks = Tasks()
         self._fd = fd
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[tuple[bytes, Callable[[], bool]]] = deque()
@@ -97,6 +101,8 @@ class Outbox:
 
     def _next(self) -> bool:
         """Whether there is something to write: the rest of a line, or one that may still leave."""
+        if not self._leaving and self._waiting and self._must_wait():
+            return False
         while not self._leaving and self._waiting:
             line, still = self._waiting.popleft()
             if still():
@@ -106,6 +112,19 @@ class Outbox:
                 self._size -= len(line)
         return bool(self._leaving)
 
+    def _must_wait(self) -> bool:
+        """Whether the process was paused, or its store does not answer, and it has to ask first."""
+        if self.tenure is None or self.tenure.good or self.tenure.ended:
+            return False
+        if not self._tasks.living:
+            self._tasks.start(self._flush_later(self.tenure), name="lease")
+        return True
+
+    async def _flush_later(self, tenure: Tenure) -> None:
+        while not tenure.good and not tenure.ended:
+            await tenure.news()
+        self._loop.call_soon(self._flush)  # behind what is lost, and this task's end
+
     def _unwatch(self) -> None:
         if self._watched:
             self._watched = False
@@ -114,6 +133,7 @@ class Outbox:
     def _give_up(self) -> None:
         self._unwatch()
         self._loop.remove_reader(self._fd)
+        self._tasks.cancel()
         self._waiting.clear()
         self._leaving = memoryview(b"")
         self._size = 0

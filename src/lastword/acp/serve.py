@@ -12,6 +12,7 @@ from lastword.acp.stdio import Input
 from lastword.core.model import Policy
 from lastword.runtime.feed import FeedEvent
 from lastword.runtime.runtime import Runtime
+from lastword.stores.opening import open_store
 
 _LAST_WORDS = 0.5  # seconds in which what was said may still leave
 _FEED = 100_000  # events that may wait; whoever speaks waits for the client long before
@@ -22,13 +23,15 @@ async def serve(
 ) -> None:
     """Serve one client through standard input and this output, until it has gone."""
     outbox, agents = Outbox(output), Agents(make)
+    opened = open_store(store)
+    outbox.tenure = opened.tenure
 
     async def keep_pace(_: FeedEvent) -> None:
         await outbox.room()
 
     runtime = Runtime(
         agents.engine,
-        store=store,
+        store=opened,
         sink=keep_pace,
         before_tool=agents.before_tool,
         grace=0.25,

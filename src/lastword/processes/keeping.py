@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from lastword.errors import ProcessError
 from lastword.processes.levels import LEVELS, Level
+from lastword.processes.page import Page
 from lastword.processes.selftest import holds
 from lastword.processes.warden import Warden
 from lastword.processes.zygote import NoAnswer, Zygote
@@ -40,6 +41,7 @@ class Processes:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
         self._zygote: Zygote | None = None
+        self._page: Page | None = None
         self._wardens: set[Warden] = set()
 
     def __repr__(self) -> str:
@@ -58,6 +60,11 @@ class Processes:
         if self._loop not in (None, loop):
             raise RuntimeError("a process is started on the event loop that its owner belongs to")
         self._loop = loop
+
+    def on_a_page(self) -> Page:
+        """Have what is started from here on held still whenever the page says so."""
+        self._page = self._page or Page()
+        return self._page
 
     async def start(self) -> Level:
         """Start the zygote and choose the level, unless that has been done."""
@@ -132,7 +139,7 @@ class Processes:
             self._zygote = await self._start_zygote(level)
 
     async def _start_zygote(self, level: Level) -> Zygote:
-        zygote = Zygote(adopt=level != "group", scan=self._scan)
+        zygote = Zygote(adopt=level != "group", scan=self._scan, page=self._page)
         try:
             await zygote.ready()
         except BaseException:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from lastword.errors import ProcessError
 from lastword.processes.channel import Channel
 from lastword.processes.inside.wire import Message
+from lastword.processes.page import Page
 
 _HERE = os.path.dirname(__file__)  # noqa: PTH120 - pathlib is slow to import
 _BOOT = (  # found by path: importing lastword there would cost more than all it does
@@ -30,7 +31,7 @@ class NoAnswer(ProcessError):
 class Zygote:
     """A small process that only forks. Started by exec, so that it has nothing of the host's."""
 
-    def __init__(self, *, adopt: bool, scan: bool) -> None:
+    def __init__(self, *, adopt: bool, scan: bool, page: Page | None = None) -> None:
         self.adopts = adopt  # orphans come to it, and are ended
         loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = loop.create_future()
@@ -38,7 +39,8 @@ class Zygote:
         self._wardens = 0
         if not sys.executable:
             raise ProcessError("no Python to start: sys.executable is empty in this program")
-        asked = {"host": os.getpid(), "adopt": adopt, "scan": scan}
+        page_fd = page.fd if page else -1
+        asked = {"host": os.getpid(), "adopt": adopt, "scan": scan, "page": page_fd}
         ours, theirs = socket.socketpair()
         with theirs:
             try:
@@ -48,6 +50,7 @@ class Zygote:
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     cwd="/",
+                    pass_fds=(page_fd,) if page else (),
                     start_new_session=True,  # the terminal's Ctrl-C is the host's to answer
                 )
             except OSError as error:

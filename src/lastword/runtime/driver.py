@@ -81,6 +81,7 @@ class Driver:
         self.feed = Feed(id, self.loop, fenced, keep=shared.feed_limit, clock=shared.clock)
         self.news = News(self.machine, self.publish)
         above = ancestors[-1] if ancestors else None
+        self.feed.claim = root.feed.claim if root else self.feed.claim
         self.journal = Journal(
             *(id, shared.store, self.machine, self._refuse, self._lost, above, shared.clock)
         )
@@ -98,8 +99,6 @@ class Driver:
         self._runs, self.going = Tasks(), dict[RunId, Going]()
         self._timers: dict[asyncio.TimerHandle, None] = {}
         self.on_settled: Callable[[Receipt], object] = bool  # whoever keeps count of them
-
-    # the machine
 
     def tell(self, event: Event) -> Step:
         """Tell the machine, and carry out what it orders."""

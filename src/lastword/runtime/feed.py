@@ -20,6 +20,7 @@ from lastword.core.leaving import may_leave
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.errors import SlowWatcher
 from lastword.runtime.clock import Clock, time_of_day
+from lastword.stores.lease import Claim
 
 log = logging.getLogger("lastword")
 
@@ -41,6 +42,9 @@ Kind: TypeAlias = Literal[
     "stopped",
     "settled",
 ]
+
+
+_WORDS = frozenset({"text", "thinking", "typing", "progress"})  # a run's, while it has the session
 
 
 class FeedEvent(NamedTuple):
@@ -72,6 +76,7 @@ class Feed:
         "_loop",
         "_more",
         "_session",
+        "claim",
         "epoch",
         "last",
     )
@@ -87,6 +92,7 @@ class Feed:
     ) -> None:
         self.epoch = secrets.token_hex(6)  # its numbers begin anew: whose they are
         self.last = 0
+        self.claim = Claim()  # nothing is shown while it is not good; the store's, once it is known
         self._session = session
         self._loop = loop
         self._fenced = fenced  # where the last stop or takeover has moved the generation to
@@ -158,9 +164,12 @@ class Feed:
     async def _follow(self, number: int) -> AsyncIterator[FeedEvent]:
         while True:
             while number < self.last:
+                await self.claim.known()
                 number += 1
                 event = self._at(number)
-                if may_leave(event.kind, event.data, event.generation, self._fenced()):
+                # what another process has by now is fenced, whether this one has heard of it or not
+                fenced = event.generation + 1 if self.claim.taken else self._fenced()
+                if may_leave(event.kind, event.data, event.generation, fenced):
                     yield event
             if self._closed:
                 return

@@ -103,6 +103,7 @@ class Fence:
                 await self._rest()
                 if said and self._speech and self._hold.current:
                     effect.piece = await self._speech.stored(said, lambda: self._hold.current)
+                await self._hold.steady()
                 if self._hold.current:
                     delivery = self._start(self._deliver(effect, args, kwargs or {}, event))
                     if event and event[0] == "typing":
@@ -134,7 +135,8 @@ class Fence:
 
             if self._mark:
                 await asyncio.wait([self._mark])
-            if not unless():
+            await self._hold.steady()
+            if not unless() and not self._hold.taken:
                 await call(leave, effect, self._hold, self._threads if self._in_thread else None)
 
         self._deliveries.start(deliver(), name=name_of(self._sink))

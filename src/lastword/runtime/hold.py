@@ -5,6 +5,9 @@ effect that began before the stop is counted, is allowed to complete, and the st
 one that would begin after finds the hold gone. There is no third case, which is what lets a
 receipt be believed. A child's hold asks its parent's too, and shares its lock, so that a stop
 reaches every generation of children in the same instant.
+
+What begins is asked of the process, too: whether its claim on the session is good. If the lease
+ran out, it waits for the store's word: the claim holds, and it begins, or it has ended.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from lastword.runtime.speech import Piece
 
 EffectKind: TypeAlias = Literal["delivery", "tool", "process", "act"]
 _UNSEEN = "This of that answer did not reach the person: "
+_LAPSED = 0.25  # seconds after which whoever waits for the lease asks whether it still has to
 _NAMED = 20  # refused effects that are told one by one; the rest is counted
 
 
@@ -46,6 +50,7 @@ class Hold:
     """Shared by everything one run hands out."""
 
     __slots__ = (
+        "_claim",
         "_dropped",
         "_feed",
         "_in_line",
@@ -81,6 +86,7 @@ class Hold:
         self.lock = lock
         self._feed = feed
         self._parent = parent
+        self._claim = feed.claim  # the process's right to the session, as the run began with it
         self._loop = asyncio.get_running_loop()
         self._dropped = 0
         self._late: list[Entry] = []  # of deliveries that failed when the run had lost its session
@@ -91,8 +97,10 @@ class Hold:
     @property
     def current(self) -> bool:
         """Whether the run may still act."""
-        return self._machine.generation == self.generation and (
-            self._parent is None or self._parent.current
+        return (
+            self._machine.generation == self.generation
+            and not self._claim.ended
+            and (self._parent is None or self._parent.current)
         )
 
     @property
@@ -119,6 +127,18 @@ class Hold:
         """Whether whoever asks here may act: it, or nobody's run, or one that is current too."""
         return self.current and lost(self) is None
 
+    @property
+    def taken(self) -> bool:
+        """Whether another process has the session, to whom its last words belong too."""
+        return self._claim.taken
+
+    async def steady(self) -> None:
+        """Return when the lease is good, which it is unless the process was paused or its store
+        does not answer. Ask it on the event loop, in the step that begins an effect or shortly
+        before."""
+        if not self._claim.good:
+            await self._claim.known()
+
     def publish(
         self, kind: Kind, text: str, data: object = None, piece: Piece | None = None
     ) -> bool:
@@ -137,17 +157,23 @@ class Hold:
         each, and is over with the last.
         """
         stranger = lost(self)
-        with self.lock:
-            if effect.void or stranger or not self.current:
-                return False
-            if event is not None:
-                effect.event = self._let_through(*event)
-            if effect.piece is not None:
-                effect.piece.out = True
-            effect.begun = True
-            self._in_line.pop(effect, None)
-            self._under_way[effect] = self._under_way.get(effect, 0) + 1
-            return True
+        while True:
+            with self.lock:
+                if effect.void or stranger or not self.current:
+                    return False
+                if self._claim.good:
+                    self._begin(effect, event)
+                    return True
+            self._claim.wait(_LAPSED)  # paused since the last look: the store is asked first
+
+    def _begin(self, effect: Effect, event: tuple[Kind, str, object] | None) -> None:
+        if event is not None:
+            effect.event = self._let_through(*event)
+        if effect.piece is not None:
+            effect.piece.out = True
+        effect.begun = True
+        self._in_line.pop(effect, None)
+        self._under_way[effect] = self._under_way.get(effect, 0) + 1
 
     @contextmanager
     def acting(self, what: str) -> Generator[None]:

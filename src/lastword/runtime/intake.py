@@ -21,7 +21,7 @@ from lastword.core.model import (
 from lastword.core.orders import Refuse
 from lastword.core.queue import Standing, Waiting
 from lastword.core.recovery import Recovery, recover
-from lastword.errors import Busy, QueueFull, StoreError, Undurable
+from lastword.errors import Busy, OwnedElsewhere, QueueFull, StoreError, Undurable
 from lastword.runtime.checks import must_be_name
 from lastword.runtime.driver import Driver
 from lastword.runtime.journal import ask, stamped
@@ -39,6 +39,7 @@ async def load(driver: Driver) -> None:
         stored = await ask(driver.shared.store.load(driver.id))
         if stored and stored.parent and not driver.ancestors:
             driver.ancestors = (stored.parent,)
+        driver.feed.claim = driver.journal.claim = driver.shared.store.claim(driver.id)
         recovered = await _recovered(driver, stored) if stored and stored.unfinished else None
     except BaseException:
         driver.moves.not_known()
@@ -78,7 +79,14 @@ async def _recovered(driver: Driver, stored: StoredSession) -> Recovery:
     generation = Generation(stored.generation + 1)
     now = driver.shared.clock()
     write = Write(
-        driver.id, generation, stored.serial, tuple(stamped(settled, now)), stored.standing, at=now
+        session=driver.id,
+        generation=generation,
+        serial=stored.serial,
+        entries=tuple(stamped(settled, now)),
+        standing=stored.standing,
+        at=now,
+        state="waiting" if found.waiting else "idle",
+        claim=driver.journal.claim,
     )
     await ask(driver.shared.store.commit(write))
     lost, waiting = len(found.lost), len(found.waiting)
@@ -161,6 +169,8 @@ def _forget(
 async def _store(driver: Driver, id: MessageId, commit: asyncio.Future[None]) -> None:
     try:
         await asyncio.shield(commit)
+    except OwnedElsewhere:
+        raise
     except StoreError as error:
         raise Undurable(
             f"message {id} could not be stored in session {driver.id}, so it was not accepted: "

@@ -30,7 +30,8 @@ from lastword.core.transcript import (
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.runtime.clock import Clock, time_of_day
 from lastword.runtime.tasks import Tasks
-from lastword.stores.contract import Store, StoredCell, Write
+from lastword.stores.contract import State, Store, StoredCell, Write
+from lastword.stores.lease import Claim
 
 T = TypeVar("T")
 AGAIN = 1.0  # seconds until what could not be stored is tried again
@@ -66,6 +67,7 @@ class Journal:
         clock: Clock = time_of_day,
     ) -> None:
         self.serial = 0
+        self.claim: Claim | None = None  # of the load that all this goes on from
         self.writes = 0  # how many were begun
         self.on_cells: Callable[[tuple[StoredCell, ...]], object] = bool  # who tells of them
         self._clock = clock
@@ -147,6 +149,12 @@ class Journal:
             return replace(now, hushed=self._standing.hushed, held=self._standing.held)
         return now
 
+    @property
+    def _state(self) -> State:
+        if self._machine.active:
+            return "running"
+        return "waiting" if self._machine.waiting else "idle"
+
     def found(self, stood: Standing, *, waits: bool) -> None:
         """The store has this; and what was found waits for a person, though nobody stopped it."""
         self._standing, self._waits = stood, waits and not stood.hushed
@@ -191,9 +199,17 @@ class Journal:
             values, self._values = self._values, {}
             stands = self._stands
             write = Write(
-                *(self._session, self._machine.generation, self.serial),
-                *(tuple(entries), stands, self._parent, self._clock()),
-                *(tuple(cells.values()), tuple(pair for of in values.values() for pair in of)),
+                session=self._session,
+                generation=self._machine.generation,
+                serial=self.serial,
+                entries=tuple(entries),
+                standing=stands,
+                parent=self._parent,
+                at=self._clock(),
+                cells=tuple(cells.values()),
+                values=tuple(pair for of in values.values() for pair in of),
+                state=self._state,
+                claim=self.claim,
             )
             self.writes += 1
             try:

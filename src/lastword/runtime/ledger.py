@@ -226,6 +226,7 @@ class Ledger:
             made.allowed = True
             await self.processes.clear()
             await self._journal.committed()
+            await self._hold.steady()
         except Exception as error:
             self._close(made, Status.NOT_STARTED, repr(error), error=True)
             raise

@@ -145,6 +145,7 @@ class Owned:
         """Make a prepared call of a function, in a process of its own."""
         warden = await self._warden(0.0)
         may_act = self._hold.must_hold
+        await self._hold.steady()
         return await make(warden, work, may_start=self._begin, may_act=may_act)
 
     async def _may_begin(self, what: str) -> None:
@@ -156,6 +157,7 @@ class Owned:
 
     async def _start(self, warden: Warden, command: Command, *, kept: bool = False) -> Process:
         begin, act = self._begin, self._hold.must_hold
+        await self._hold.steady()
         process = await warden.spawn(command, may_start=begin, may_act=act)
         started = ProcessNews(process.pid, command.name, "started", kept=kept)
         self._tell(started)

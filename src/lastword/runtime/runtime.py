@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Collection
 from contextlib import suppress
-from typing import Literal, Self, TypeAlias, get_args
+from typing import Literal, Self
 
 from lastword.core.model import Outcome, Policy, QueueOnStop, Reason, SessionId, Settings
 from lastword.core.receipt import Receipt
@@ -17,10 +17,8 @@ from lastword.runtime import intake
 from lastword.runtime.asking import Asker, act, acting, may_act, running
 from lastword.runtime.checks import (
     must_be_callables,
-    must_be_count,
     must_be_here,
     must_be_name,
-    must_be_one_of,
     must_be_seconds,
 )
 from lastword.runtime.children import Child, ChildRun
@@ -34,17 +32,24 @@ from lastword.runtime.offspring import Descendant
 from lastword.runtime.owned import end_all
 from lastword.runtime.run import Engine, Sink
 from lastword.runtime.session import Session
-from lastword.runtime.settings import must_not_be_loading, stoppers_of, store_of, times_of
+from lastword.runtime.settings import (
+    OnRestart,
+    must_be_chosen,
+    must_not_be_loading,
+    stoppers_of,
+    store_of,
+    times_of,
+)
 from lastword.runtime.shared import Shared
 from lastword.runtime.stop import of_all
 from lastword.runtime.tally import Tally
 from lastword.runtime.tasks import Tasks
+from lastword.runtime.tenure import opened
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.watchdog import Watchdog
 from lastword.stores.contract import Overview, Place, Store, StoredCell
 
 log = logging.getLogger("lastword")
-OnRestart: TypeAlias = Literal["wait", "run"]
 _DEEPEST = 16  # levels of child runs
 _WATCH = 2.0  # seconds between looks at what is still ours
 
@@ -59,6 +64,7 @@ class Runtime:
         engine: Engine,
         *,
         store: Store | str = "memory:",
+        lease: float | None = None,
         sink: Sink | None = None,
         on_message: Policy = "takeover",
         queue_on_stop: QueueOnStop = "drop",
@@ -77,22 +83,14 @@ class Runtime:
         if engine is None:  # callers may be untyped
             raise TypeError("a runtime needs an engine: an async function that takes a Run")
         must_be_callables(engine=engine, sink=sink, before_tool=before_tool, clock=clock)
-        for value, allowed, what in (
-            (on_message, Policy, "on_message"),
-            (queue_on_stop, QueueOnStop, "queue_on_stop"),
-            (on_restart, OnRestart, "on_restart"),
-            (partial, Partial, "partial"),
-        ):
-            must_be_one_of(value, get_args(allowed), what)
-        must_be_count(queue_limit, "queue_limit", least=1)
-        must_be_count(feed_limit, "feed_limit", least=1)
+        must_be_chosen(on_message, queue_on_stop, on_restart, partial, queue_limit, feed_limit)
         self._grace, self._deadline = times_of(grace, deadline)
         self.processes = Processes(level)
         if stall_after is not None:
             must_be_seconds(stall_after, "stall_after")
         self._engine = engine
         self._sink = sink
-        self._store = store_of(store)
+        self._store = store_of(store, lease)
         self.settings = Settings(
             on_message, queue_on_stop, queue_limit, stoppers=stoppers_of(stoppers)
         )
@@ -145,7 +143,7 @@ class Runtime:
             feed_limit=self._feed_limit,
         )
         try:
-            await ask(self._store.open())
+            await opened(self._store, self.processes, self._sessions.get)
             await self._recover(await ask(self._store.unfinished()))
         except BaseException:
             await self._let_go(self._shared)
@@ -157,10 +155,11 @@ class Runtime:
         """Notice what another process has taken though nothing is written; recover what is left."""
         while self._store.shared or self._unread:
             await asyncio.sleep(_WATCH)
-            ours = {s.id: s for s in self._sessions.values() if not s.idle or s.driver.kept}
+            ours = [s.id for s in self._sessions.values() if not s.idle or s.driver.kept]
             with suppress(StoreError):
                 for id_ in await ask(self._store.lost(ours)) if ours else ():
-                    ours[id_].driver.journal.lose()
+                    self._sessions[id_].driver.journal.lose()
+                self._unread |= set(await ask(self._store.unfinished())) - self._sessions.keys()
             unread, self._unread = self._unread, set()
             await self._recover(unread)
 

@@ -24,7 +24,7 @@ from lastword.core.model import (
 from lastword.core.receipt import Receipt, Unconfirmed
 from lastword.core.seen import seen
 from lastword.core.transcript import Entry, Shown
-from lastword.errors import StoreError, Superseded, Undurable
+from lastword.errors import OwnedElsewhere, StoreError, Superseded, Undurable
 from lastword.runtime import intake
 from lastword.runtime.asking import act, origin_of
 from lastword.runtime.checks import (
@@ -44,7 +44,7 @@ from lastword.runtime.owned import Kept
 from lastword.runtime.shelf import Shelf
 from lastword.runtime.stop import Answer
 from lastword.runtime.ticket import Ticket
-from lastword.runtime.view import View, view
+from lastword.runtime.view import View, queued_elsewhere, view
 from lastword.stores.contract import Overview, StoredCell
 
 
@@ -131,11 +131,20 @@ class Session:
 
     async def view(self) -> View:
         """All that happened, and the number of the event after which to go on."""
-        await self.loaded()
+        self._conversation.must_be_open()
         return await view(self._driver)
 
+    @property
+    def known(self) -> bool:
+        """Whether this process has it. If not, what is going on in it is known from the store."""
+        return self._driver.moves.known
+
+    async def queued(self) -> QueueNews:
+        """What waits, also where this process does not have the session: as the store has it."""
+        return self.waiting if self.known else await queued_elsewhere(self._driver)
+
     async def loaded(self) -> None:
-        """Return when what the store knows of it is known here.
+        """Have the session: return when what the store knows of it is known here.
 
         From then on a message is accepted in the very step in which it is sent.
         """
@@ -169,6 +178,8 @@ class Session:
             self._conversation.must_be_open()
             await self._conversation.loaded()
             known = await intake.known(self._driver, name) if name is not None else None
+        except OwnedElsewhere:
+            raise
         except StoreError as error:
             why = f"session {self.id} could not be read, so nothing was accepted: {error}"
             raise Undurable(why) from error

@@ -4,11 +4,36 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from typing import Literal, TypeAlias, get_args
 
+from lastword.core.model import Policy, QueueOnStop
+from lastword.core.transcript import Partial
 from lastword.processes.inside.worker import LOADING
-from lastword.runtime.checks import must_be_name, must_be_seconds
+from lastword.runtime.checks import must_be_count, must_be_name, must_be_one_of, must_be_seconds
 from lastword.stores.contract import Store
 from lastword.stores.opening import open_store
+
+OnRestart: TypeAlias = Literal["wait", "run"]
+
+
+def must_be_chosen(
+    on_message: Policy,
+    queue_on_stop: QueueOnStop,
+    on_restart: OnRestart,
+    partial: Partial,
+    queue_limit: int,
+    feed_limit: int,
+) -> None:
+    """Each is one of a few words, or a count."""
+    must_be_count(queue_limit, "queue_limit", least=1)
+    must_be_count(feed_limit, "feed_limit", least=1)
+    for value, allowed, what in (
+        (on_message, Policy, "on_message"),
+        (queue_on_stop, QueueOnStop, "queue_on_stop"),
+        (on_restart, OnRestart, "on_restart"),
+        (partial, Partial, "partial"),
+    ):
+        must_be_one_of(value, get_args(allowed), what)
 
 
 def must_not_be_loading() -> None:
@@ -36,10 +61,14 @@ def times_of(grace: float | None, deadline: float | None) -> tuple[float, float]
     return grace, deadline
 
 
-def store_of(store: Store | str) -> Store:
-    """The store, or the one at that address."""
+def store_of(store: Store | str, lease: float | None) -> Store:
+    """The store, or the one at that address, with a lease of so many seconds."""
+    if lease is not None:
+        must_be_seconds(lease, "lease")
     if isinstance(store, str):
-        return open_store(store)
+        return open_store(store) if lease is None else open_store(store, lease=lease)
+    if lease is not None:
+        raise TypeError("lease is for a store's address; a Store that is made has its own")
     if not isinstance(store, Store):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
         raise TypeError(f"store must be an address or a Store, not a {type(store).__name__}")
     return store

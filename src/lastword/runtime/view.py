@@ -10,12 +10,14 @@ from __future__ import annotations
 from contextlib import suppress
 
 from lastword.core.model import Generation
+from lastword.core.queue import AT_REST, Queued
 from lastword.core.seen import seen
 from lastword.core.transcript import Entry
 from lastword.core.value import value
 from lastword.errors import StoreError
 from lastword.runtime.driver import Driver
 from lastword.runtime.journal import ask
+from lastword.runtime.news import QueueNews
 
 
 @value
@@ -29,19 +31,36 @@ class View:
 
 
 async def view(driver: Driver) -> View:
-    """What there is to see now."""
+    """What there is to see now. To look takes nothing, so another process may have the session."""
     journal = driver.journal
+    await driver.feed.claim.known()  # what was not shown yet waits for that
     while True:
         with suppress(StoreError):  # what is not stored yet is seen all the same
             await journal.committed()
         if journal.writing:
             continue
         writes = journal.writes
+        found = None if driver.moves.known else await ask(driver.shared.store.peek(driver.id))
         stored = await ask(driver.shared.store.entries(driver.id))
         if writes == journal.writes:
             with driver.lock:
                 held = [e for going in driver.going.values() for e in going.speech.unshown]
                 number, generation = driver.feed.last, driver.machine.generation
+            generation = max(generation, found.generation) if found else generation
             typing = any(going.hold.typing for going in driver.going.values())
             entries = seen((*stored, *journal.unwritten, *held))
             return View(number, generation, typing, entries)
+
+
+async def queued_elsewhere(driver: Driver) -> QueueNews:
+    """What waits in a session that this process does not have, in the order that is stored."""
+    store = driver.shared.store
+    found = await ask(store.peek(driver.id))
+    standing = found.standing if found else AT_REST
+    told = [await ask(store.message(driver.id, id_)) for id_ in standing.order]
+    waiting = [
+        Queued(one.message, one.run, "queued", held=one.message.id in standing.held)
+        for one in told
+        if one and not one.began and one.outcome is None
+    ]
+    return QueueNews(tuple(waiting), standing.hushed)

@@ -93,12 +93,11 @@ class Asked:
         return str(self.request.path_params[what])
 
     async def known(self) -> Session:
-        """The session, which has to be there: to look for one must not make it."""
+        """The session, which has to be there: to look for one must not make it, nor take it from
+        another process."""
         if await self.desk.runtime.overview(self.id) is None and not self._is_new():
             raise self._unknown()
-        session = self.session
-        await session.loaded()
-        return session
+        return self.session
 
     def _is_new(self) -> bool:
         every = (names.get(self.who.principal, ()) for names in (self.desk.named, self.desk.known))

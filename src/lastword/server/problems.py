@@ -140,7 +140,7 @@ def trouble_of(error: LastwordError, space: str = "") -> Trouble:
     if slug == "undurable":
         return Trouble(slug, "the store could not do this; nothing was lost, try again")
     if isinstance(error, OwnedElsewhere):
-        return Trouble(slug, "it can be asked there, or here when that process has ended")
+        return _owned(error)
     if slug == "internal":
         return mistake(error)
     active = error.active if isinstance(error, StaleRun) else None
@@ -149,6 +149,15 @@ def trouble_of(error: LastwordError, space: str = "") -> Trouble:
         extra = {"current": error.current}
     told = str(error)
     return Trouble(slug, told.replace(space, "") if space else told, extra=extra)
+
+
+def _owned(error: OwnedElsewhere) -> Trouble:
+    remedy = "it can be asked there, or here when that process has ended"
+    if not error.process:
+        return Trouble("owned-elsewhere", remedy)
+    whose = {"process": error.process, "host": error.host, "since": error.since}
+    told = f"process {error.process} on {error.host} has the session; {remedy}"
+    return Trouble("owned-elsewhere", told, extra={"owner": whose})
 
 
 def mistake(error: Exception) -> Trouble:

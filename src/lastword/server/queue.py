@@ -17,8 +17,7 @@ from lastword.server.problems import Trouble
 async def listed(asked: Asked) -> Reply:
     """The messages that wait, in the order of their turns."""
     session = await asked.named()
-    await session.loaded()
-    news = session.waiting
+    news = await session.queued()
     if "read" not in asked.who.rights:  # and has changed it: they see what is theirs
         mine = tuple(one for one in news.messages if one.message.by == asked.who.name)
         news = replace(news, messages=mine)

@@ -52,14 +52,17 @@ def _out(asked: Asked, one: Overview) -> wire.SessionOut:
 def session_out(asked: Asked, session: Session, known: Overview | None) -> wire.SessionOut:
     """A session, and how it stands."""
     one = known or Overview(session.id, session.generation)
+    state = _state(asked, session) if session.known else one.state
+    whose = None if session.known else one.owner
     return wire.SessionOut(
         id=asked.shapes.out(session.id),
         title=one.title,
         generation=max(session.generation, one.generation),
-        busy=session.busy,
+        busy=session.busy if session.known else state == "running",
         active=asked.shapes.out(session.active) if session.active else None,
-        state=_state(asked, session),
+        state=state,
         at=one.at,
+        owner=wire.Owner(whose.process, whose.host, whose.since) if whose else None,
     )
 
 

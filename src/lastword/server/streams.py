@@ -56,6 +56,7 @@ class Hub:
         self._shapes = shapes
         self._frames: dict[int, Frame] = {}
         self._chunk: tuple[tuple[int, int, int], bytes] = ((-1, -1, -1), b"")
+        self._waiting = False  # for the lease
 
     def id_of(self, number: int) -> str:
         return f"{self.feed.epoch}-{number}"
@@ -76,10 +77,27 @@ class Hub:
         last = self.feed.last
         if number >= last:
             return last, b""
+        if self._must_wait():
+            return number, b""
         key = number, last, self.session.fenced
         if self._chunk[0] != key:
             self._chunk = key, self._made(number, last)
         return last, self._chunk[1]
+
+    def _must_wait(self) -> bool:
+        """Whether it is not known if the session is still ours; they are told when it is."""
+        claim = self.feed.claim
+        if claim.good or (claim.ended and not claim.taken):  # at the end of the server, all is told
+            return False
+        if not claim.taken and not self._waiting:
+            self._waiting = True
+            self.tasks.start(self._tell_later(), name="lease")
+        return not claim.taken or self.session.over is None
+
+    async def _tell_later(self) -> None:
+        await self.feed.claim.known()
+        self._waiting = False
+        await _tell(self)
 
     def _made(self, number: int, last: int) -> bytes:
         fenced, parts = self.session.fenced, list[bytes]()
@@ -100,6 +118,8 @@ class Hub:
         if not missed:
             return []
         told = [Raw(frame.json) for frame in missed if frame.kind != "typing"]
+        if self.feed.claim.taken:
+            told = []  # what had not left is not ours to tell any more
         last, now = missed[-1].number, self.session.generation
         event = Event(self.id_of(last), "missed", now, None, 0.0, "", {"events": told})
         return [_frame(self.id_of(last), encode(event))]

@@ -25,7 +25,6 @@ async def events(asked: Asked, scope: Scope, receive: Receive, send: Send) -> No
     stops = asked.choice("on_disconnect", "continue", "stop") == "stop"
     if stops and "stop" not in asked.who.rights:
         raise Trouble("forbidden", f"{asked.who.name} has no right to stop, on leaving or before")
-    await session.loaded()
     hub = desk.streams.hub(session, asked.shapes)
     with desk.shares.watcher(asked.who.principal):
         watcher = Watcher(hub, scope, receive, send)

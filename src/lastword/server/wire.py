@@ -92,8 +92,16 @@ class Link(Struct):
     path: str
 
 
+class Owner(Struct):
+    """Another process that has a session."""
+
+    process: int
+    host: str
+    since: float
+
+
 class SessionOut(Struct):
-    """A session, and how it stands."""
+    """A session, and how it stands; `owner` if another process has it."""
 
     id: str
     title: str
@@ -102,6 +110,7 @@ class SessionOut(Struct):
     active: str | None
     state: State
     at: float
+    owner: Owner | None = None
 
 
 class Sessions(Struct):

@@ -11,15 +11,19 @@ writer does not know yet. In SQLite the single writer makes it so, in PostgreSQL
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
-from typing import Protocol, TypeAlias, runtime_checkable
+from dataclasses import KW_ONLY, replace
+from datetime import UTC, datetime
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from lastword.core.cell import CellId, CellRecord, Values
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.core.queue import AT_REST, Standing
 from lastword.core.transcript import Entry, Said
 from lastword.core.value import value
+from lastword.errors import OwnedElsewhere
+from lastword.stores.lease import Claim, Tenure
 
+State: TypeAlias = Literal["idle", "running", "waiting"]
 Place: TypeAlias = tuple[float, SessionId]
 _TITLE = 80  # characters
 
@@ -51,6 +55,7 @@ class StoredCell:
 class Write:
     """What is to become durable together."""
 
+    _: KW_ONLY
     session: SessionId
     generation: Generation
     serial: int  # how many messages the session has numbered
@@ -60,6 +65,8 @@ class Write:
     at: float = 0.0  # when, in seconds since 1970
     cells: tuple[StoredCell, ...] = ()  # each replaces what was stored of it
     values: Values = ()  # what cells remembered; each replaces the one of its name
+    state: State = "idle"  # what the session is doing, for who lists it elsewhere
+    claim: Claim | None = None  # that of the load that it goes on from; None: the store's newest
 
 
 @value
@@ -75,6 +82,27 @@ class StoredSession:
 
 
 @value
+class Whose:
+    """Another owner of sessions, which lives."""
+
+    process: int
+    host: str
+    since: float  # when it opened the store, in seconds since 1970
+    same_process: bool = False  # as whoever asks
+
+    def __str__(self) -> str:
+        who = f"process {self.process} on {self.host}"
+        if self.same_process:
+            who = f"another store of this process ({self.process})"
+        since = f"{datetime.fromtimestamp(self.since, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        return f"{who}, which has had the file open since {since}"
+
+    def owns(self, session: SessionId) -> OwnedElsewhere:
+        """What to tell whoever wants to act in its session."""
+        return OwnedElsewhere(session, str(self), self.process, self.host, self.since)
+
+
+@value
 class Overview:
     """A session, as a list of them shows it."""
 
@@ -82,6 +110,8 @@ class Overview:
     generation: Generation
     title: str = ""  # how its first message begins
     at: float = 0.0  # when something was last written
+    state: State = "idle"  # what whoever has it was doing when it last wrote
+    owner: Whose | None = None  # another process that has it
 
     @property
     def place(self) -> Place:
@@ -103,13 +133,15 @@ class StoredMessage:
 class Store(Protocol):
     """What survives the process. Every method may raise `StoreError`.
 
-    A session is owned by one opened store at a time: by the one that first loads or writes it.
-    Whoever is found dead, or has not been heard of for long, loses its sessions to whoever loads
-    them next, and can write nothing to them from then on.
+    A session is owned by one opened store at a time: by the one that first loads or writes it, to
+    act in it. To read it takes nothing. Whoever is found dead, or whose lease has run out by the
+    clock of who asks, loses its sessions to whoever loads them next, and can write nothing to them
+    from then on. Before that its own lease has run out too, by which it has stopped acting.
     """
 
     shared: bool  # whether other processes may have the same sessions
     durable: bool  # whether it outlives the process: then speech is stored before it is shown
+    tenure: Tenure | None  # the lease, of a store that is shared
 
     async def open(self) -> None:
         """Be ready, or say what is wrong with the place. Called once, before anything else."""
@@ -120,10 +152,23 @@ class Store(Protocol):
         deleted; None if it never was. Owned by another that lives: `OwnedElsewhere`."""
         ...
 
+    def claim(self, session: SessionId) -> Claim:
+        """The right to act in a session that was loaded here, or first written; by any thread."""
+        ...
+
+    async def peek(self, session: SessionId) -> StoredSession | None:
+        """Where a session stands, without owning it. Anybody may."""
+        ...
+
+    async def release(self, session: SessionId) -> None:
+        """Own the session, and those below it, no longer: whoever asks next has it. Nothing of it
+        may be going on. What is not ours is left as it is."""
+        ...
+
     async def commit(self, write: Write) -> None:
         """Make it durable, all or nothing; an error means nothing, so a store that cannot tell has
-        to find out first. An older generation: `StaleWrite`; not ours any more: `OwnedElsewhere`.
-        """
+        to find out first. An older generation: `StaleWrite`; not ours any more, or of a claim that
+        has ended: `OwnedElsewhere`."""
         ...
 
     async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:

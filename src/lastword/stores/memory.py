@@ -9,16 +9,18 @@ from lastword.core.cell import CellId, Values
 from lastword.core.model import Generation, MessageId, Outcome, SessionId
 from lastword.core.queue import AT_REST, Standing
 from lastword.core.transcript import Began, Entry, Finished, Said
-from lastword.errors import StaleWrite
+from lastword.errors import OwnedElsewhere, StaleWrite
 from lastword.stores.contract import (
     Overview,
     Place,
+    State,
     StoredCell,
     StoredMessage,
     StoredSession,
     Write,
     title_of,
 )
+from lastword.stores.lease import Claim, Tenure
 
 
 @dataclass(slots=True)
@@ -29,6 +31,7 @@ class _Row:
     standing: Standing = AT_REST
     at: float = 0.0
     title: str = ""
+    state: State = "idle"
     entries: list[Entry] = field(default_factory=list[Entry])
     said: dict[MessageId, Said] = field(default_factory=dict[MessageId, Said])
     began: set[MessageId] = field(default_factory=set[MessageId])
@@ -46,15 +49,29 @@ class MemoryStore:
 
     shared = False
     durable = False
+    tenure: Tenure | None = None  # there is nobody else
 
     def __init__(self) -> None:
+        self._claims: dict[SessionId, Claim] = {}
         self._rows: dict[SessionId, _Row] = {}
         self._below: dict[SessionId, set[SessionId]] = {}
 
     async def open(self) -> None:
         return
 
+    def claim(self, session: SessionId) -> Claim:
+        return self._claims.setdefault(session, Claim())
+
+    async def release(self, session: SessionId) -> None:
+        if claim := self._claims.pop(session, None):
+            claim.end()
+
     async def load(self, session: SessionId) -> StoredSession | None:
+        await MemoryStore.release(self, session)
+        self._claims[session] = Claim()
+        return await MemoryStore.peek(self, session)
+
+    async def peek(self, session: SessionId) -> StoredSession | None:
         row = self._rows.get(session)
         if row is None:
             return None
@@ -64,6 +81,8 @@ class MemoryStore:
         )
 
     async def commit(self, write: Write) -> None:
+        if write.claim is not None and write.claim is not self._claims.get(write.session):
+            raise OwnedElsewhere(write.session, "whoever loaded it here since")
         row = self._rows.setdefault(write.session, _Row(Generation(0), 0))
         if write.generation < row.generation:
             raise StaleWrite(write.session, write.generation, row.generation)
@@ -71,7 +90,7 @@ class MemoryStore:
             self._below.setdefault(write.parent, set()).add(write.session)
             row.parent = write.parent
         row.generation, row.serial = write.generation, write.serial
-        row.standing = write.standing
+        row.standing, row.state = write.standing, write.state
         row.at = max(row.at, write.at)
         row.title = row.title or title_of(write.entries)
         row.entries += write.entries
@@ -120,13 +139,13 @@ class MemoryStore:
         row = self._rows.get(session)
         if row is None or not row.entries:
             return None
-        return Overview(session, row.generation, row.title, row.at)
+        return Overview(session, row.generation, row.title, row.at, row.state)
 
     async def recent(
         self, space: str, limit: int, before: Place | None = None
     ) -> tuple[Overview, ...]:
         found = [
-            Overview(session, row.generation, row.title, row.at)
+            Overview(session, row.generation, row.title, row.at, row.state)
             for session, row in self._rows.items()
             if row.entries
             and session.startswith(space)

@@ -63,7 +63,7 @@ class Line:
         self._at_once = at_once
         self._idle = idle
         self._every = every
-        self._waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self.closed = False
         self._process = os.getpid()
         threading.Thread(target=self._run, name=name, daemon=True).start()
@@ -75,6 +75,10 @@ class Line:
         if os.getpid() != self._process:
             raise StoreError("the store was opened before a fork; open another one in the child")
         return self._put(work, durable=durable)
+
+    def nudge(self) -> None:
+        """Call `idle` now. Any thread may ask."""
+        self._waiting.put(None)
 
     def end(self) -> asyncio.Future[None]:
         """Take nothing more. Done when everything in line is, and the thread leaves."""
@@ -105,12 +109,15 @@ class Line:
                     return
 
     def _take(self) -> list[Job]:
-        """Everything that waits; nothing, if nothing came for so long."""
+        """Everything that waits; nothing, if nothing came for so long, or there was a nudge."""
         with suppress(queue.Empty):
-            jobs = [self._waiting.get(timeout=self._every)]
+            job = self._waiting.get(timeout=self._every)
+            jobs: list[Job] = []
             with suppress(queue.Empty):
-                while len(jobs) < self._at_once and not jobs[-1].last:
-                    jobs.append(self._waiting.get_nowait())
+                while job:
+                    jobs.append(job)
+                    full = len(jobs) == self._at_once or job.last
+                    job = None if full else self._waiting.get_nowait()
             return jobs
         return []
 

@@ -1,8 +1,9 @@
-"""Who may write to a session: the opened stores, each a row with a number and a heartbeat.
+"""Who may write to a session: the opened stores, each a row with a number, and a count it moves.
 
-The heartbeat decides only when another may try. Who wins is decided by the number in the
-session's row, which every transaction that writes reads first; so neither a clock that jumps nor
-a process that was paused can do harm, and the worst that a wrong guess brings is an error.
+The count decides only when another may try. Who wins is decided by the number in the session's
+row, which every transaction that writes reads first. How long a count has not moved is measured by
+whoever watches it; whoever moves it stops earlier than that, by its own clock (`core/lease`). A
+process of the same machine that is known to have ended is not waited for.
 """
 
 from __future__ import annotations
@@ -10,19 +11,22 @@ from __future__ import annotations
 import os
 import platform
 import sqlite3
-from datetime import UTC, datetime
 from pathlib import Path
 
-BEAT = 2.0  # seconds between heartbeats
-STALE = 10.0  # seconds after which nobody waits for the next one
+from lastword.core.lease import Terms, Watch
+from lastword.stores.contract import Whose
+from lastword.stores.lease import Tenure, boottime
 
 
 class Owner:
     """This opened store, among all that have the file open."""
 
-    def __init__(self, stale: float) -> None:
+    def __init__(self, tenure: Tenure) -> None:
         self.epoch = 0
-        self._stale = stale
+        self._tenure = tenure
+        self._watch = Watch(tenure.terms)
+        self._dead: dict[int, int] = {}  # owners that were silent for too long: at which count
+        self._beats = 0
         self._pid = os.getpid()
         self._started = _started(self._pid) or 0
         self._place = _place()
@@ -30,54 +34,63 @@ class Owner:
 
     def enter(self, db: sqlite3.Connection) -> None:
         """Become an owner, and forget those that are gone."""
-        for (epoch,) in db.execute("SELECT epoch FROM owners").fetchall():
-            if self.living(db, epoch) is None:
-                db.execute("DELETE FROM owners WHERE epoch = ?", (epoch,))
         self._since = _now(db)
         added = db.execute(
-            "INSERT INTO owners (pid, started, place, host, since, beat) VALUES (?, ?, ?, ?, ?, ?)",
-            (self._pid, self._started, self._place, platform.node(), self._since, self._since),
+            "INSERT INTO owners (pid, started, place, host, since, beats, lease)"
+            " VALUES (?, ?, ?, ?, ?, 0, ?)",
+            (*self._who, self._tenure.terms.length),
         )
         self.epoch = added.lastrowid or 0
+        self.look(db)
+
+    @property
+    def _who(self) -> tuple[int, int, str, str, float]:
+        return self._pid, self._started, self._place, platform.node(), self._since
 
     def beat(self, db: sqlite3.Connection) -> None:
-        """Be heard of; also after a pause in which somebody forgot this owner."""
-        now = _now(db)
+        """Move the count, also after a pause in which somebody forgot this owner; and look."""
+        self._beats += 1
         db.execute(
-            "INSERT INTO owners VALUES (?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT (epoch) DO UPDATE SET beat = excluded.beat",
-            (self.epoch, self._pid, self._started, self._place, platform.node(), self._since, now),
+            "INSERT INTO owners (epoch, pid, started, place, host, since, beats, lease)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (epoch) DO UPDATE SET beats = excluded.beats",
+            (self.epoch, *self._who, self._beats, self._tenure.terms.length),
         )
+        self.look(db)
 
     def leave(self, db: sqlite3.Connection) -> None:
         """Own nothing any more."""
         db.execute("DELETE FROM owners WHERE epoch = ?", (self.epoch,))
 
-    def living(self, db: sqlite3.Connection, epoch: int) -> str | None:
-        """What to call another owner, if there is any reason to think that it lives."""
+    def look(self, db: sqlite3.Connection) -> None:
+        """See who else is there, and forget who is not. In a transaction that writes: whoever
+        cannot write cannot tell the silence of others from its own."""
+        found = db.execute("SELECT epoch, beats, lease FROM owners").fetchall()
+        counts = {e: (beats, Terms(lease)) for e, beats, lease in found if e != self.epoch}
+        dead = self._watch.answered(boottime(), counts)
+        self._dead = {epoch: counts[epoch][0] for epoch in dead}
+        for epoch in counts:
+            if self.living(db, epoch) is None:
+                db.execute("DELETE FROM owners WHERE epoch = ?", (epoch,))
+
+    def living(self, db: sqlite3.Connection, epoch: int) -> Whose | None:
+        """Who another owner is, if there is any reason to think that it lives."""
         found = db.execute(
-            "SELECT pid, started, place, host, since, beat FROM owners WHERE epoch = ?", (epoch,)
+            "SELECT pid, started, place, host, since, beats FROM owners WHERE epoch = ?", (epoch,)
         ).fetchone()
         if found is None:
             return None
-        pid, started, place, host, since, beat = found
+        pid, started, place, host, since, beats = found
         here = bool(place) and place == self._place
         if here and _is_gone(pid, started):
             return None
-        if abs(_now(db) - beat) > self._stale:
+        if self._dead.get(epoch) == beats:
             return None
-        who = f"process {pid} on {host}"
-        if here and pid == self._pid:
-            who = f"another store of this process ({pid})"
-        return f"{who}, which has had the file open since {_said(since)}"
-
-
-def _said(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
+        return Whose(pid, host, since, same_process=here and pid == self._pid)
 
 
 def _now(db: sqlite3.Connection) -> float:
-    """The time of day, by the database's clock."""
+    """The time of day, by the database's clock; for people to read."""
     return float(db.execute("SELECT (julianday('now') - 2440587.5) * 86400.0").fetchone()[0])
 
 

@@ -24,11 +24,12 @@ from lastword.stores.contract import (
     StoredSession,
     Write,
 )
+from lastword.stores.lease import LENGTH, Claim, Tenure, boottime
 from lastword.stores.sqlite import cells, tables
 from lastword.stores.sqlite.file import PATIENCE, DatabaseFile, transaction
 from lastword.stores.sqlite.health import wrong
 from lastword.stores.sqlite.line import Job, Line
-from lastword.stores.sqlite.owners import BEAT, STALE, Owner
+from lastword.stores.sqlite.owners import Owner
 from lastword.stores.sqlite.tables import Encoded, Tables
 from lastword.stores.sqlite.writer import AT_ONCE, Writer
 
@@ -39,15 +40,15 @@ CLOSING = 5.0  # seconds that a close waits for what is under way
 class _Opened:
     """What there is while the store is open. Connections are made, and closed, by the threads."""
 
-    def __init__(self, file: DatabaseFile, stale: float, beat: float) -> None:
-        self.owner = Owner(stale)
-        self.tables = Tables(self.owner)
+    def __init__(self, file: DatabaseFile, tenure: Tenure) -> None:
+        self.owner = Owner(tenure)
+        self.tables = Tables(self.owner, tenure)
         self.reading = Line("lastword reads", self._read, self._close_reader)
         self.writing: Line | None = None
         self.writer: Writer | None = None
         self._reader: sqlite3.Connection | None = None
         self._file = file
-        self._beat = beat
+        self._tenure = tenure
 
     async def open(self) -> None:
         try:
@@ -62,18 +63,21 @@ class _Opened:
             writer.close,
             at_once=AT_ONCE,
             idle=writer.idle,
-            every=self._beat,
+            every=self._tenure.terms.beat,
         )
+        self._tenure.nudge = self.writing.nudge
 
     def _open(self, _: object) -> Writer:
         durable = self._file.open()
         try:
             with self._file.putting_in_words("it was not opened"):
+                asked = boottime()
                 with transaction(durable):
                     self.owner.enter(durable)
+                self._tenure.answered(asked)
                 self._reader = self._file.connect("FULL")
                 self._reader.execute("PRAGMA query_only = ON")
-                self.writer = Writer(self._file, self.owner, self.tables, durable, self._beat)
+                self.writer = Writer(self._file, self.owner, self.tables, durable, self._tenure)
         except BaseException:
             durable.close()
             raise
@@ -106,13 +110,11 @@ class SqliteStore:
         self,
         path: str | Path,
         *,
-        stale: float = STALE,
-        beat: float = BEAT,
+        lease: float = LENGTH,
         patience: float = PATIENCE,
     ) -> None:
         self.path = Path(path).expanduser().absolute()
-        self._stale = stale
-        self._beat = beat
+        self.tenure: Tenure | None = Tenure(lease)
         self._patience = patience
         self._opened: _Opened | None = None
 
@@ -130,7 +132,7 @@ class SqliteStore:
         if self._opened:
             raise StoreError(f"{self.path}: this store was opened before; make another one")
         file = DatabaseFile(self.path, patience=self._patience)
-        self._opened = opened = _Opened(file, self._stale, self._beat)
+        self._opened = opened = _Opened(file, self.tenure or Tenure())
         try:
             await opened.open()
         except BaseException:
@@ -140,6 +142,17 @@ class SqliteStore:
     async def load(self, session: SessionId) -> StoredSession | None:
         own = self._own()
         return await self._write(lambda db: own.load(db, session), durable=False)
+
+    def claim(self, session: SessionId) -> Claim:
+        return self._own().claim(session)
+
+    async def peek(self, session: SessionId) -> StoredSession | None:
+        own = self._own()
+        return await self._read(lambda db: own.peek(db, session))
+
+    async def release(self, session: SessionId) -> None:
+        own = self._own()
+        await self._write(lambda db: own.release(db, session), durable=False)
 
     async def commit(self, write: Write) -> None:
         own, encoded = self._own(), Encoded.of(write)
@@ -168,12 +181,14 @@ class SqliteStore:
         return await self._read(lambda db: cells.values(db, session))
 
     async def overview(self, session: SessionId) -> Overview | None:
-        return await self._read(lambda db: tables.overview(db, session))
+        own = self._own()
+        return await self._read(lambda db: own.overview(db, session))
 
     async def recent(
         self, space: str, limit: int, before: Place | None = None
     ) -> tuple[Overview, ...]:
-        return await self._read(lambda db: tables.recent(db, space, limit, before))
+        own = self._own()
+        return await self._read(lambda db: own.recent(db, space, limit, before))
 
     async def delete(self, session: SessionId) -> None:
         own = self._own()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection
+from typing import Any
 
 from lastword.core.entries import Began, Entry, Finished, Said
 from lastword.core.model import Generation, MessageId, Outcome, SessionId
@@ -24,6 +25,7 @@ from lastword.stores.contract import (
     Write,
     title_of,
 )
+from lastword.stores.lease import Claim, Tenure
 from lastword.stores.sqlite import cells
 from lastword.stores.sqlite.owners import Owner
 
@@ -60,42 +62,63 @@ class _Row:
 class Tables:
     """The transactions of one owner."""
 
-    def __init__(self, owner: Owner) -> None:
+    def __init__(self, owner: Owner, tenure: Tenure) -> None:
         self._owner = owner
-        self._held: set[SessionId] = set()
-        self._taken: set[SessionId] = set()  # in the transaction under way
+        self._tenure = tenure
+        self._held: dict[SessionId, Claim] = {}  # those that were lost too, by claims that ended
+        self._claimed: dict[SessionId, Claim] = {}  # in the transaction under way
+        self._gone: set[SessionId] = set()  # taken, or let go, as that found or will have it
 
     def settle(self, *, committed: bool) -> None:
         """The transaction has ended, one way or the other."""
         if committed:
-            self._held |= self._taken
-        self._taken.clear()
+            for session in self._gone & self._held.keys():
+                self._held[session].end()
+            for session, claim in self._claimed.items():
+                if before := self._held.get(session):
+                    before.end()
+                self._held[session] = claim
+        self._claimed.clear()
+        self._gone.clear()
+
+    def claim(self, session: SessionId) -> Claim:
+        """What there is of a session that was loaded, or written, and has not been lost."""
+        return self._held.get(session) or self._new_claim()
+
+    def _new_claim(self) -> Claim:
+        return Claim(self._tenure)
+
+    def peek(self, db: sqlite3.Connection, session: SessionId) -> StoredSession | None:
+        return _stored(db, _find(db, session))
 
     def load(self, db: sqlite3.Connection, session: SessionId) -> StoredSession | None:
         row = _find(db, session)
         if row is None:
             self._insert(db, session)
         elif row.owner != self._owner.epoch:
+            self._owner.look(db)
             if living := self._owner.living(db, row.owner):
-                raise OwnedElsewhere(session, living)
-            self._claim(db, row.key)
-            self._claim_below(db, session)
-        self._taken.add(session)
-        if row is None or row.generation is None:
-            return None
-        (unfinished,) = db.execute(
-            "SELECT EXISTS (SELECT 1 FROM messages INDEXED BY messages_unfinished"
-            " WHERE session = ? AND outcome IS NULL)",
-            (row.key,),
-        ).fetchone()
-        standing = decode_standing(row.standing)
-        going = cells.going(db, row.key)
-        return StoredSession(
-            Generation(row.generation), row.serial, bool(unfinished), standing, going, row.parent
-        )
+                raise living.owns(session)
+            self._take(db, row.key)
+            self._take_below(db, session)
+        self._claimed[session] = self._new_claim()
+        return _stored(db, row)
+
+    def release(self, db: sqlite3.Connection, session: SessionId) -> None:
+        row = _find(db, session)
+        if row is None or row.owner != self._owner.epoch:
+            return
+        family = [row.key, *(key for (key,) in db.execute(_BELOW, (session,)).fetchall())]
+        ours = "key = ? AND owner = ?"
+        for key in family:
+            mine = (key, self._owner.epoch)
+            db.execute(f"DELETE FROM sessions WHERE {ours} AND generation IS NULL", mine)  # noqa: S608 - ours
+            db.execute(f"UPDATE sessions SET owner = 0 WHERE {ours}", mine)  # noqa: S608 - ours
+        self._gone.add(session)
 
     def commit(self, db: sqlite3.Connection, encoded: Encoded) -> None:
         write = encoded.write
+        self._must_be_newest(write)
         row = _find(db, write.session)
         if row is None and write.session in self._held:
             raise OwnedElsewhere(write.session, "nobody any more: another process deleted it")
@@ -107,7 +130,7 @@ class Tables:
             raise StaleWrite(write.session, write.generation, row.generation)
         db.execute(
             "UPDATE sessions SET generation = ?, serial = ?, length = ?, standing = ?,"
-            " parent = coalesce(?, parent), owner = ?, at = max(at, ?),"
+            " parent = coalesce(?, parent), owner = ?, at = max(at, ?), state = ?,"
             " title = CASE title WHEN '' THEN ? ELSE title END WHERE key = ?",
             (
                 write.generation,
@@ -117,6 +140,7 @@ class Tables:
                 write.parent,
                 self._owner.epoch,
                 write.at,
+                write.state,
                 encoded.title,
                 row.key,
             ),
@@ -131,20 +155,21 @@ class Tables:
         _keep_messages(db, row, write.entries)
         if encoded.cells or write.values:
             cells.keep(db, row.key, encoded.cells, write.values)
-        self._taken.add(write.session)
+        self._holds(write.session)
 
     def delete(self, db: sqlite3.Connection, session: SessionId) -> None:
         below = [key for (key,) in db.execute(_BELOW, (session,)).fetchall()]
         row = _find(db, session)
         if row is not None:
             self._must_own(db, session, row)
-            self._claim(db, row.key)
+            self._take(db, row.key)
             _empty(db, row.key)
             db.execute(
-                "UPDATE sessions SET length = 0, standing = '{}', title = '' WHERE key = ?",
+                "UPDATE sessions SET length = 0, standing = '{}', title = '', state = 'idle'"
+                " WHERE key = ?",
                 (row.key,),
             )
-            self._taken.add(session)
+            self._holds(session)
         for key in below:
             _empty(db, key)
             db.execute("DELETE FROM sessions WHERE key = ?", (key,))
@@ -153,6 +178,13 @@ class Tables:
         found = {session: _find(db, session) for session in among if session in self._held}
         ours = self._owner.epoch
         return tuple(name for name, row in found.items() if row is None or row.owner != ours)
+
+    def taken(self, db: sqlite3.Connection) -> tuple[SessionId, ...]:
+        """Of all that this store has, what another has taken; the claims on it end with this."""
+        living = [session for session, claim in self._held.items() if not claim.ended]
+        found = self.lost(db, living)
+        self._gone.update(found)
+        return found
 
     def unfinished(self, db: sqlite3.Connection) -> tuple[SessionId, ...]:
         found = db.execute(
@@ -163,15 +195,54 @@ class Tables:
         others = {owner for owner in owners if self._owner.living(db, owner)}
         return tuple(SessionId(name) for name, owner in found if owner not in others)
 
+    def overview(self, db: sqlite3.Connection, session: SessionId) -> Overview | None:
+        found = db.execute(
+            f"SELECT {_SHOWN} FROM sessions WHERE id = ? AND length > 0",  # noqa: S608 - ours
+            (session,),
+        ).fetchone()
+        return self._shown(db, found) if found else None
+
+    def recent(
+        self, db: sqlite3.Connection, space: str, limit: int, before: Place | None
+    ) -> tuple[Overview, ...]:
+        at, name = before or (float("inf"), SessionId(""))
+        found = db.execute(
+            f"SELECT {_SHOWN} FROM sessions WHERE length > 0"  # noqa: S608 - ours
+            " AND (at < ? OR (at = ? AND id < ?)) AND substr(id, 1, length(?)) = ?"
+            " AND instr(substr(id, length(?) + 1), '/') = 0 ORDER BY at DESC, id DESC LIMIT ?",
+            (at, at, name, space, space, space, limit),
+        )
+        return tuple(self._shown(db, row) for row in found.fetchall())
+
+    def _shown(self, db: sqlite3.Connection, row: tuple[Any, ...]) -> Overview:
+        id_, generation, title, at, state, owner = row
+        ours = owner == self._owner.epoch
+        living = None if ours else self._owner.living(db, owner)
+        if not ours and not living and state == "running":
+            state = "waiting"  # what was running is lost, and nobody has settled that yet
+        return Overview(id_, generation, title, at, state, living)
+
+    def _must_be_newest(self, write: Write) -> None:
+        """Who loaded a session, and was let go, goes on with nothing that waited in line."""
+        newest = self._claimed.get(write.session) or self._held.get(write.session)
+        if write.claim is not None and write.claim is not newest:
+            raise OwnedElsewhere(write.session, "whoever loaded it here since")
+
+    def _holds(self, session: SessionId) -> None:
+        """The session is this owner's, if only by having been written."""
+        held = self._claimed.get(session) or self._held.get(session)
+        if held is None or held.ended:
+            self._claimed[session] = self._new_claim()
+
     def _must_own(self, db: sqlite3.Connection, session: SessionId, row: _Row) -> None:
         """What is nobody's may be taken by whoever writes first, but not by who has lost it."""
         if row.owner == self._owner.epoch:
             return
-        living = self._owner.living(db, row.owner)
-        if living is None and session in self._held:
-            living = "another store, which took it over while this one was not heard of"
-        if living:
-            raise OwnedElsewhere(session, living)
+        if living := self._owner.living(db, row.owner):
+            raise living.owns(session)
+        if session in self._held:
+            why = "another store, which took it over while this one was not heard of"
+            raise OwnedElsewhere(session, why)
 
     def _insert(self, db: sqlite3.Connection, session: SessionId) -> _Row:
         added = db.execute(
@@ -179,12 +250,27 @@ class Tables:
         )
         return _Row(added.lastrowid or 0, None, 0, 0, self._owner.epoch)
 
-    def _claim_below(self, db: sqlite3.Connection, session: SessionId) -> None:
+    def _take_below(self, db: sqlite3.Connection, session: SessionId) -> None:
         for (key,) in db.execute(_BELOW, (session,)).fetchall():
-            self._claim(db, key)
+            self._take(db, key)
 
-    def _claim(self, db: sqlite3.Connection, key: int) -> None:
+    def _take(self, db: sqlite3.Connection, key: int) -> None:
         db.execute("UPDATE sessions SET owner = ? WHERE key = ?", (self._owner.epoch, key))
+
+
+def _stored(db: sqlite3.Connection, row: _Row | None) -> StoredSession | None:
+    if row is None or row.generation is None:
+        return None
+    (unfinished,) = db.execute(
+        "SELECT EXISTS (SELECT 1 FROM messages INDEXED BY messages_unfinished"
+        " WHERE session = ? AND outcome IS NULL)",
+        (row.key,),
+    ).fetchone()
+    standing = decode_standing(row.standing)
+    going = cells.going(db, row.key)
+    return StoredSession(
+        Generation(row.generation), row.serial, bool(unfinished), standing, going, row.parent
+    )
 
 
 def entries(db: sqlite3.Connection, session: SessionId, after: int) -> tuple[Entry, ...]:
@@ -221,28 +307,7 @@ def sessions(db: sqlite3.Connection) -> tuple[SessionId, ...]:
     return tuple(SessionId(name) for (name,) in found)
 
 
-def overview(db: sqlite3.Connection, session: SessionId) -> Overview | None:
-    """A session, if it has a log."""
-    found = db.execute(
-        "SELECT id, generation, title, at FROM sessions WHERE id = ? AND length > 0", (session,)
-    ).fetchone()
-    return Overview(*found) if found else None
-
-
-def recent(
-    db: sqlite3.Connection, space: str, limit: int, before: Place | None
-) -> tuple[Overview, ...]:
-    """The sessions of a space, newest first."""
-    at, name = before or (float("inf"), SessionId(""))
-    found = db.execute(
-        "SELECT id, generation, title, at FROM sessions WHERE length > 0"
-        " AND (at < ? OR (at = ? AND id < ?)) AND substr(id, 1, length(?)) = ?"
-        " AND instr(substr(id, length(?) + 1), '/') = 0 ORDER BY at DESC, id DESC LIMIT ?",
-        (at, at, name, space, space, space, limit),
-    )
-    return tuple(Overview(*row) for row in found)
-
-
+_SHOWN = "id, generation, title, at, state, owner"
 _BELOW = """
 WITH RECURSIVE below (key, id) AS (
   SELECT key, id FROM sessions WHERE parent = ?

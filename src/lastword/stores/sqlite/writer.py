@@ -1,17 +1,18 @@
 """The only one who writes: everything that waits goes into one transaction, and one sync.
 
 Whoever is refused is refused alone; if the transaction itself fails, nothing of it was done and
-everybody in it is told so. Claims and heartbeats need no sync, since whoever lost them with the
+everybody in it is told so. Claims and renewals need no sync, since whoever lost them with the
 power lost its life as well, so they go through a connection that makes none.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import time
 from contextlib import suppress
 
+from lastword.core.model import SessionId
 from lastword.errors import StoreError
+from lastword.stores.lease import Tenure, boottime
 from lastword.stores.sqlite.file import DatabaseFile, transaction
 from lastword.stores.sqlite.line import Job
 from lastword.stores.sqlite.owners import Owner
@@ -30,7 +31,7 @@ class Writer:
         owner: Owner,
         tables: Tables,
         durable: sqlite3.Connection,
-        every: float,
+        tenure: Tenure,
     ) -> None:
         self.transactions = 0  # how many were synced
         self._file = file
@@ -38,8 +39,8 @@ class Writer:
         self._tables = tables
         self._durable = durable
         self._quick = file.connect("NORMAL")  # in a write-ahead log, that is none per commit
-        self._every = every
-        self._next_beat = time.monotonic() + every / 2
+        self._tenure = tenure
+        self._next_beat = boottime() + tenure.terms.beat / 2
 
     def serve(self, jobs: list[Job]) -> None:
         """Do what was asked."""
@@ -51,38 +52,50 @@ class Writer:
             self._together(self._durable, durable)
 
     def idle(self) -> None:
-        """Nobody asked anything for a while."""
-        with suppress(sqlite3.Error):
-            with transaction(self._quick):
-                self._owner.beat(self._quick)
-            self._heard()
+        """Nobody asked anything for a while, or the lease has run out and somebody waits for it."""
+        if self._due:
+            with suppress(sqlite3.Error, StoreError):
+                self._renewing(self._quick, [])
 
     def close(self) -> None:
         """Own nothing, and let go. The connection that syncs goes last: it tidies the log up."""
+        self._tenure.end()
         with suppress(sqlite3.Error), transaction(self._quick):
             self._owner.leave(self._quick)
         self._quick.close()
         self._durable.close()
 
     def _together(self, db: sqlite3.Connection, jobs: list[Job]) -> None:
-        committed = False
         try:
-            self._file.must_be_there()
-            with transaction(db):
-                beat = time.monotonic() >= self._next_beat
-                if beat:
-                    self._owner.beat(db)
-                for job in jobs:
-                    self._one(db, job)
-            committed = True
-            if beat:
-                self._heard()
+            self._renewing(db, jobs)
             self.transactions += db is self._durable
         except (sqlite3.Error, StoreError) as error:
             for job in jobs:
                 job.error = self._in_words(error)
+
+    @property
+    def _due(self) -> bool:
+        return not self._tenure.good or boottime() >= self._next_beat
+
+    def _renewing(self, db: sqlite3.Connection, jobs: list[Job]) -> None:
+        """One transaction, in which the lease is renewed too if that is due."""
+        committed, beat = False, self._due
+        taken: tuple[SessionId, ...] = ()
+        asked = boottime()
+        try:
+            self._file.must_be_there()
+            with transaction(db):
+                if beat:
+                    taken = self._tables.taken(db) if self._tenure.must_look() else ()
+                    self._owner.beat(db)
+                for job in jobs:
+                    self._one(db, job)
+            committed = True
         finally:
             self._tables.settle(committed=committed)
+        if beat:
+            self._next_beat = asked + self._tenure.terms.beat / 2
+            self._tenure.answered(asked, taken)
 
     def _one(self, db: sqlite3.Connection, job: Job) -> None:
         db.execute("SAVEPOINT one")
@@ -94,9 +107,6 @@ class Writer:
             db.execute("ROLLBACK TO one")
             job.error = self._in_words(error)
         db.execute("RELEASE one")
-
-    def _heard(self) -> None:
-        self._next_beat = time.monotonic() + self._every / 2
 
     def _in_words(self, error: Exception) -> StoreError:
         if isinstance(error, StoreError):

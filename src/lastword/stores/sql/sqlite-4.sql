@@ -1,0 +1,6 @@
+-- A lease: a count that its owner moves, and the seconds for which it is good without that. Nobody
+-- compares clocks: whoever watches measures how long it has not moved.
+ALTER TABLE owners RENAME COLUMN beat TO beats;
+ALTER TABLE owners ADD COLUMN lease REAL NOT NULL DEFAULT 10;
+-- For whoever lists the sessions of another process.
+ALTER TABLE sessions ADD COLUMN state TEXT NOT NULL DEFAULT 'idle'; -- or running, or waiting
