@@ -19,7 +19,7 @@ from typing import cast
 
 from lastword.processes import Level, Process, Processes, Warden, command
 from lastword.processes.inside.family import Procfs
-from lastword.processes.inside.warden import TreeWarden
+from lastword.processes.inside.tree import TreeWarden
 from tests.processes.household import children, name_of, state
 
 LAST = Path("/proc/sys/kernel/ns_last_pid")

@@ -142,6 +142,7 @@ class Receipt:
     messages: tuple[MessageReport, ...] = ()
     unconfirmed: tuple[Unconfirmed, ...] = ()
     durable: bool = True
+    lost: tuple[RunId, ...] = ()  # found here since the process that had them is gone; not stopped
     later: Callable[[], Awaitable[Receipt]] | None = field(default=None, compare=False, repr=False)
 
     def __bool__(self) -> bool:
@@ -170,7 +171,7 @@ class Receipt:
         plain: dict[str, Any] = {
             name: [asdict(part) for part in getattr(self, name)] for name in _PARTS
         }
-        plain |= {name: getattr(self, name) for name in _PLAIN}
+        plain |= {name: getattr(self, name) for name in (*_PLAIN, "lost")}
         return json.dumps({"quiet": self.quiet, **plain}, ensure_ascii=False)
 
     @classmethod
@@ -185,6 +186,7 @@ class Receipt:
     def _from_plain(cls, plain: dict[str, Any]) -> Self:
         fields: dict[str, Any] = {name: plain[name] for name in _PLAIN}
         fields |= {"reason": Reason(plain["reason"]), "runs": tuple(plain["runs"])}
+        fields["lost"] = tuple(plain.get("lost", ()))
         fields |= {name: tuple(map(read, plain.get(name, ()))) for name, read in _PARTS.items()}
         return cls(**fields)
 
@@ -203,6 +205,11 @@ class Receipt:
         beyond = [one.name for one in self.unconfirmed if one.kind == "session"]
         if not self and beyond:
             return f"{where or 'It'} could not be stopped from here: {'; '.join(beyond)}"
+        if not self and self.lost:
+            runs = f"{_count(len(self.lost), 'run')} was" if len(self.lost) == 1 else "runs were"
+            lost = f"Nothing runs{f' in {where}' if where else ''} any more: {runs} lost with"
+            words = f"{lost} the process that had it, so there was nothing left to stop."
+            return "\n  ".join([words, *self._body(left)])
         if not self:
             dying = f" Still ending: {', '.join(map(str, left))}." if left else ""
             return f"Nothing was running{f' in {where}' if where else ''}.{dying}"

@@ -241,6 +241,8 @@ def at_fence(driver: Driver, step: Step, *, beyond: str = "") -> Receipt:
         fenced_at=driver.shared.clock() - took,
         took=took,
         runs=tuple(end.turn.run for end in ends if end.started),
+        lost=driver.moves.lost.lost,
+        calls=driver.moves.lost.calls,
         messages=(
             *(MessageReport(message, "dropped") for message in dropped),
             *(MessageReport(message, "paused") for message in paused),

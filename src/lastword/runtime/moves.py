@@ -19,6 +19,8 @@ from lastword.core.events import (
     StopAsked,
 )
 from lastword.core.model import Reason
+from lastword.core.orders import Start
+from lastword.core.recovery import Recovery
 from lastword.core.session import SessionMachine
 from lastword.errors import LastwordError
 from lastword.runtime.asking import Right, acting
@@ -29,6 +31,7 @@ class Moves:
     """Any thread may make one; the event loop carries out what they order."""
 
     def __init__(self, machine: SessionMachine, lock: threading.Lock) -> None:
+        self.lost = Recovery()  # what an earlier process left, as long as nothing began since
         self.known = False  # whether the store was asked what there is to move
         self._machine = machine
         self._lock = lock
@@ -87,6 +90,8 @@ class Moves:
 
     def _make(self, step: Step) -> None:
         step.orders = self._machine.apply(step.event)
+        if any(isinstance(order, Start) for order in step.orders):
+            self.lost = Recovery()
         step.generation = self._machine.generation
         self._todo.append(step)
 

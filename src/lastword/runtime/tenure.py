@@ -20,8 +20,10 @@ from lastword.stores.contract import Store
 from lastword.stores.lease import Tenure
 
 
-async def opened(store: Store, processes: Processes, lose: Callable[[SessionId], object]) -> None:
-    """Open the store, and have its lease heeded by whatever acts in the sessions that `find` finds."""
+async def opened(
+    store: Store, processes: Processes, find: Callable[[SessionId], Conversation | None]
+) -> None:
+    """Open the store; whatever acts in the sessions that are found heeds its lease from then on."""
     await ask(store.open())
     if store.tenure:
         _Tenancy(store.tenure, processes.on_a_page(), find)

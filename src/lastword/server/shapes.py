@@ -85,6 +85,7 @@ class Shapes:
             durable=receipt.durable,
             words=self.words(str(named)),
             runs=[self.out(run) for run in receipt.runs],
+            lost=[self.out(run) for run in receipt.lost],
             dropped=receipt.dropped,
             refused=[wire.RefusalOut(one.what, one.after) for one in receipt.refused],
             calls=[self._tool(call) for call in receipt.calls],

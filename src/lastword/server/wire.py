@@ -216,6 +216,7 @@ class ReceiptOut(Struct):
     durable: bool
     words: str
     runs: list[str]
+    lost: list[str]
     dropped: int
     refused: list[RefusalOut]
     calls: list[ToolOut]

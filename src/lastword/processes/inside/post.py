@@ -8,13 +8,16 @@ import socket
 
 from . import kernel, wire
 from .family import Procfs
-from .warden import GroupWarden, SealedWarden, TreeWarden, Warden
+from .group import GroupWarden
+from .page import Page
+from .tree import SealedWarden, TreeWarden
+from .warden import Warden
 
 
-def take_up(channel: socket.socket, host: int, order: wire.Message) -> None:
+def take_up(channel: socket.socket, host: int, order: wire.Message, page: Page) -> None:
     """Become a warden, and keep watch until the run is over."""
     try:
-        warden = _warden(channel, host, order)
+        warden = _warden(channel, host, order, page)
         capped = _limit_processes(order["level"], order["most"])
         own = (os.pidfd_open(os.getpid()),) if hasattr(os, "pidfd_open") else ()
         wire.send(channel, {"ready": True, "capped": capped}, own)
@@ -26,15 +29,16 @@ def take_up(channel: socket.socket, host: int, order: wire.Message) -> None:
     warden.keep()
 
 
-def _warden(channel: socket.socket, host: int, order: wire.Message) -> Warden:
+def _warden(channel: socket.socket, host: int, order: wire.Message, page: Page) -> Warden:
     scan: bool = order["scan"]
     if order["level"] == "sealed":
         outside = _seal(channel)
-        return SealedWarden(channel, host, outside, Procfs(scan=scan))
+        return SealedWarden(channel, host, outside, Procfs(scan=scan), page)
     if order["level"] == "tree":
         kernel.adopt_orphans()
-        return TreeWarden(channel, host, Procfs(scan=scan))
-    return GroupWarden(channel, host, Procfs() if os.path.exists("/proc/self/stat") else None)
+        return TreeWarden(channel, host, Procfs(scan=scan), page)
+    proc = Procfs() if os.path.exists("/proc/self/stat") else None
+    return GroupWarden(channel, host, proc, page)
 
 
 def _seal(channel: socket.socket) -> Procfs:

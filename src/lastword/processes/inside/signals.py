@@ -31,6 +31,8 @@ def close(pidfds: list[int]) -> None:
 
 def through(pidfd: int, number: int) -> bool:
     """To nobody but whom the descriptor is of; whether it was still there."""
+    if pidfd < 0:
+        return False
     try:
         signal.pidfd_send_signal(pidfd, number)
     except _GONE:

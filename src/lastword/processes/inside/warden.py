@@ -19,19 +19,18 @@ from typing import Any
 
 from . import signals, start, wire
 from .family import Kin, Procfs
-from .storm import end_storm
+from .page import Page
 from .wake import Wake
 from .worker import call_of_python
 
 _GRACE_WITHOUT_HOST = 0.2
 _SOON, _AGAIN, _LATER = 1.0, 0.002, 0.05  # how often a kill is repeated in its first second, then
 _A_MOMENT = 0.25  # seconds in which those who are to be ended alone have stopped
-_STILL = "TtZX"  # states of who is stopped, or has ended
-_A_STORM = 0.05  # seconds after which whoever is left forks faster than it is killed
+_STILL_AGAIN = 0.05  # seconds between looks whether those who are held may go on
 
 
 @dataclass
-class _Branch:
+class Branch:
     """A child that is to be ended alone, with those below it as they were when it was asked."""
 
     pid: int
@@ -42,14 +41,19 @@ class _Branch:
 class Warden:
     """One run's. The levels differ in how everybody is reached."""
 
-    def __init__(self, channel: socket.socket, host: int, outside: Procfs | None) -> None:
+    def __init__(
+        self, channel: socket.socket, host: int, outside: Procfs | None, page: Page | None = None
+    ) -> None:
+        self._page = page or Page()
+        self._still = False  # everybody is held where they are
+        self._postponed: list[tuple[wire.Message, list[int]]] = []  # orders that came meanwhile
         self._channel = channel
         self._inbox = wire.Inbox(channel)
         self._wake = Wake(channel, host)
         self._outside = outside  # the host's numbers, for reports; None where there is no /proc
         self._started: dict[int, int] = {}  # children started on order and not reaped: their ids
         self._numbers: dict[int, int] = {}  # of those, by id: what the host's /proc calls them
-        self._ending: dict[int, _Branch] = {}  # what is to be ended by itself, by its id
+        self._ending: dict[int, Branch] = {}  # what is to be ended by itself, by its id
         self._kill_at: float | None = None  # set by a stop: nothing starts any more
         self._ask_at: float | None = None  # until then they may leave by themselves
         self._killing = False
@@ -62,6 +66,8 @@ class Warden:
 
     def ask_everybody(self) -> None: ...
     def kill_everybody(self) -> None: ...
+    def hold_everybody(self) -> None: ...
+    def let_everybody_go_on(self) -> None: ...
 
     def branch(self, pid: int) -> list[int]:  # noqa: ARG002 - of the process that is asked about
         """Descriptors of everybody known to be below a child of ours."""
@@ -80,6 +86,7 @@ class Warden:
             if message:
                 self._read()
             self._flush()
+            self._heed_the_page()
             if host_gone:
                 self._stop(_GRACE_WITHOUT_HOST)
             empty = self._reap()
@@ -96,7 +103,7 @@ class Warden:
             self._press(now, self._kill_at)
 
     def _press(self, now: float, kill_at: float) -> None:
-        if now >= kill_at:
+        if now >= kill_at or self._lapsed:
             self._kill()
         elif self._ask_at is not None and now >= self._ask_at:
             self._ask_at = None
@@ -115,19 +122,56 @@ class Warden:
             return _AGAIN if now < self._kill_at + _SOON else _LATER
         until = [branch.until for branch in self._ending.values()]
         until += [at for at in (self._ask_at, self._kill_at) if at is not None]
+        if (left := self._page.left) is not None:
+            until.append(now + (_STILL_AGAIN if self._still else left))
         return max(min(until) - now, 0.0) if until else None
 
     def _read(self) -> None:
         try:
             for order, fds in self._inbox.receive():
-                try:
-                    self._carry_out(order, fds)
-                finally:
-                    for fd in fds:
-                        os.close(fd)
+                if self._lapsed and "stop" not in order and "end" not in order:
+                    self._postponed.append((order, fds))
+                else:
+                    self._take(order, fds)
         except EOFError:
             self._channel.close()
             self._stop(_GRACE_WITHOUT_HOST)
+
+    def _take(self, order: wire.Message, fds: list[int]) -> None:
+        try:
+            self._carry_out(order, fds)
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+    def _take_postponed(self) -> None:
+        postponed, self._postponed = self._postponed, []
+        for order, fds in postponed:
+            self._take(order, fds)
+
+    # the host's lease
+
+    @property
+    def _lapsed(self) -> bool:
+        """Whether the host may not act until it has asked its store, and so nobody here may."""
+        left = self._page.left
+        return left is not None and left <= 0
+
+    def _heed_the_page(self) -> None:
+        """Hold everybody while the host's time is up; whether to end them is for it to say."""
+        if self._kill_at is not None:
+            return
+        if self._lapsed:
+            self._still = True
+            self.hold_everybody()  # again each time: somebody may have been born meanwhile
+        elif self._still:
+            # what another took was stopped before the page was written: that is heard first
+            while wire.something_in(self._channel):
+                self._read()
+            if self._kill_at is None:
+                self._still = False
+                self.let_everybody_go_on()
+                self._take_postponed()
 
     def _tell(self, message: wire.Message) -> None:
         self._unsent += wire.pack(message)
@@ -204,9 +248,11 @@ class Warden:
                 branch = self._ending[id_]
                 branch.until = min(branch.until, time.monotonic() + grace)
             elif known == id_:
-                branch = _Branch(pid, time.monotonic() + grace, self.branch(pid))
-                self.signal_branch(branch, signal.SIGTERM)
-                self.signal_branch(branch, signal.SIGCONT)
+                grace = 0.0 if self._lapsed else grace
+                branch = Branch(pid, time.monotonic() + grace, self.branch(pid))
+                if grace:
+                    self.signal_branch(branch, signal.SIGTERM)
+                    self.signal_branch(branch, signal.SIGCONT)
                 self._ending[id_] = branch
 
     def _end_branches(self, now: float) -> None:
@@ -217,7 +263,7 @@ class Warden:
                 signals.close(branch.below)
                 del self._ending[id_]
 
-    def _add_newborn(self, branch: _Branch) -> None:
+    def _add_newborn(self, branch: Branch) -> None:
         """Who was born meanwhile. Whoever stands still, not in a fork, forks no more."""
         asked, found = branch.below, list[int]()
         until = time.monotonic() + _A_MOMENT
@@ -230,7 +276,7 @@ class Warden:
             if len(found) == known and self.stands_still(branch.pid):
                 return
 
-    def signal_branch(self, branch: _Branch, number: int) -> None:
+    def signal_branch(self, branch: Branch, number: int) -> None:
         if branch.pid in self._started:
             signals.to(branch.pid, number)
         for pidfd in branch.below:
@@ -239,11 +285,14 @@ class Warden:
     # everybody
 
     def _stop(self, grace: float, leave: float = 0.0) -> None:
+        if self._lapsed:  # to ask them they would have to go on
+            grace = leave = 0.0
         asked = time.monotonic() + leave
         if self._kill_at is not None:
             self._kill_at = min(self._kill_at, asked + grace)
             return
         self._kill_at = asked + grace
+        self._take_postponed()  # which is refused
         if self._reap():
             return
         self._seen = {kin.pid: kin for kin in self._living()}
@@ -286,115 +335,3 @@ class Warden:
             [kin.pid, ids.get(kin.pid, 0), kin.name, "killed" if pid in self._outlived else "ended"]
             for pid, kin in self._seen.items()
         ]
-
-
-class TreeWarden(Warden):
-    """Every orphan comes to it, so whoever is killed next is always a child of its own."""
-
-    def __init__(self, channel: socket.socket, host: int, outside: Procfs) -> None:
-        super().__init__(channel, host, outside)
-        self._proc = outside
-
-    def ask_everybody(self) -> None:
-        mine = self._proc.children(self._proc.me)
-        below = [pidfd for pid in mine for pidfd in self.branch(pid)]
-        for number in (signal.SIGTERM, signal.SIGCONT):
-            for pid in mine:
-                signals.to(pid, number)
-            for pidfd in below:
-                signals.through(pidfd, number)
-        signals.close(below)
-
-    def kill_everybody(self) -> None:
-        if self._kill_at is not None and time.monotonic() > self._kill_at + _A_STORM:
-            end_storm(self._proc, self._reap)
-        for pid in self._proc.children(self._proc.me):
-            signals.to(pid, signal.SIGKILL)
-
-    def stands_still(self, pid: int) -> bool:
-        family = (self._proc.look(pid), *self._proc.descendants(pid))
-        return all(kin.state in _STILL for kin in family if kin)
-
-    def branch(self, pid: int) -> list[int]:
-        found: list[int] = []
-        parents = [(pid, -1)]
-        while parents:
-            parent, held = parents.pop()
-            for child in self._proc.children(parent):
-                pidfd = signals.pidfd(child)
-                if pidfd < 0:
-                    continue
-                kin = self._proc.look(child)
-                # a number alone may be somebody else's by now; one whose descriptor still lives,
-                # and whose parent is one of ours and still lives, cannot be
-                if (
-                    kin
-                    and kin.parent == parent
-                    and signals.through(pidfd, 0)
-                    and (held < 0 or signals.through(held, 0))
-                ):
-                    found.append(pidfd)
-                    parents.append((child, pidfd))
-                else:
-                    os.close(pidfd)
-        return found
-
-
-class SealedWarden(TreeWarden):
-    """The first process of a namespace: it reaches everybody in it at once, and nobody else."""
-
-    def __init__(self, channel: socket.socket, host: int, outside: Procfs, inside: Procfs) -> None:
-        super().__init__(channel, host, outside)
-        self._proc = inside
-
-    def ask_everybody(self) -> None:
-        signals.to(-1, signal.SIGTERM)
-        signals.to(-1, signal.SIGCONT)
-
-    def kill_everybody(self) -> None:
-        signals.to(-1, signal.SIGKILL)
-
-
-class GroupWarden(Warden):
-    """Reaches the process groups of what it started, and says no more than that.
-
-    A leader that has ended is not reaped: as long as it is there, its number, which is also its
-    group's, is nobody else's.
-    """
-
-    def __init__(self, channel: socket.socket, host: int, outside: Procfs | None) -> None:
-        super().__init__(channel, host, outside)
-        self._groups: set[int] = set()
-
-    def ask_everybody(self) -> None:
-        self._signal_groups(signal.SIGTERM)
-        self._signal_groups(signal.SIGCONT)
-
-    def kill_everybody(self) -> None:
-        self._signal_groups(signal.SIGKILL)
-
-    def signal_branch(self, branch: _Branch, number: int) -> None:
-        if branch.pid in self._groups:
-            signals.to(-branch.pid, number)
-
-    def _signal_groups(self, number: int) -> None:
-        for group in self._groups:
-            signals.to(-group, number)
-
-    def _living(self) -> list[Kin]:
-        everyone = self._outside.everyone() if self._outside else ()
-        return [kin for kin in everyone if kin.group in self._groups]
-
-    def _reap(self) -> bool:
-        self._groups.update(self._started)
-        for pid in list(self._started):
-            if info := os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                code = info.si_status if info.si_code == os.CLD_EXITED else -info.si_status
-                self.ended(pid, code)
-        if self._outside is None:  # nobody can tell who else is in a group, so all are killed
-            return not self._started and (self._killing or not self._groups)
-        living = {kin.group for kin in self._living()} | set(self._started)
-        for group in self._groups - living:
-            os.waitpid(group, 0)  # nobody is left in it, so its number may be another's
-            self._groups.discard(group)
-        return not living

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import struct
 from array import array
@@ -37,6 +38,11 @@ def send(channel: socket.socket, message: Message, fds: tuple[int, ...] = ()) ->
     sent = channel.sendmsg([data], ancillary(fds))
     if sent < len(data):
         channel.sendall(memoryview(data)[sent:])
+
+
+def something_in(channel: socket.socket) -> bool:
+    """Whether something can be read, or the other end is gone."""
+    return channel.fileno() >= 0 and bool(select.select([channel], [], [], 0)[0])
 
 
 class Inbox:

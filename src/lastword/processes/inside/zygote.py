@@ -18,6 +18,7 @@ from contextlib import suppress
 
 from . import kernel, wire
 from .family import Procfs
+from .page import Page
 from .post import take_up
 from .storm import end_storm
 from .wake import Wake
@@ -29,7 +30,8 @@ _A_STORM = 0.05  # seconds after which whoever is left forks faster than it is k
 class Zygote:
     """Lives as long as the host, and as any warden."""
 
-    def __init__(self, channel: socket.socket, host: int, proc: Procfs | None) -> None:
+    def __init__(self, channel: socket.socket, host: int, proc: Procfs | None, page: Page) -> None:
+        self._page = page  # every warden's: whoever is forked has it too
         self._channel = channel
         self._inbox = wire.Inbox(channel)
         self._host = host
@@ -77,7 +79,7 @@ class Zygote:
             try:
                 self._channel.close()
                 os.setsid()
-                take_up(socket.socket(fileno=fd), self._host, order)
+                take_up(socket.socket(fileno=fd), self._host, order, self._page)
             finally:
                 os._exit(1)
         os.close(fd)
@@ -142,7 +144,7 @@ def main() -> None:
         if asked["adopt"]:
             kernel.adopt_orphans()
             proc = Procfs(scan=asked["scan"])
-        zygote = Zygote(channel, _watch(asked["host"]), proc)
+        zygote = Zygote(channel, _watch(asked["host"]), proc, Page(asked["page"]))
         wire.send(channel, {"ready": os.getpid()})
     except OSError as error:
         wire.send(channel, {"failed": 0, "why": error.strerror or str(error)})

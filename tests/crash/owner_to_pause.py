@@ -1,0 +1,140 @@
+"""Has a session on a file, and does in it whatever a run can do, until it may not any more.
+
+Arguments: the file, a folder for what it did, the lease, and what of it to leave out so that it can
+be seen what it is good for: *effects*, *processes*, or nothing. It says *ready* when everything is going,
+and *over* and the outcome when its run has ended and nothing of it is left.
+"""
+
+import asyncio
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from lastword import Run, Runtime, Superseded
+from lastword.processes.page import Page
+from lastword.runtime.feed import FeedEvent
+from lastword.stores.lease import Claim
+
+LINES = 'while :; do echo line >> "$0"; sleep 0.01; done'
+
+
+def say(*words: object) -> None:
+    print(*words, flush=True)  # noqa: T201 - its answer
+
+
+class Deeds:
+    """What leaves, each a line in a file."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def write(self, what: str) -> None:
+        with (self.folder / what).open("a") as file:
+            file.write("x\n")
+
+    async def sink(self, event: FeedEvent) -> None:
+        if event.kind != "accepted":
+            self.write("delivered")
+
+    async def tool(self) -> None:
+        self.write("called")
+
+    def sync_tool(self) -> None:
+        self.write("called in a thread")
+
+    async def speak(self, run: Run) -> None:
+        while True:
+            await run.emit("word ")
+            await asyncio.sleep(0.01)
+
+    async def call(self, run: Run) -> None:
+        tool, sync_tool = run.gate(self.tool), run.gate(self.sync_tool)
+        while True:
+            await tool()
+            await sync_tool()
+
+    async def start(self, run: Run) -> None:
+        while True:
+            await run.shell(f"echo line >> {self.folder}/started")
+
+    async def engine(self, run: Run) -> None:
+        for folder in ("lines", "kept", "own session"):
+            keep = "keep" if folder == "kept" else "end"
+            setsid = ("setsid",) if folder == "own session" else ()
+            line = (*setsid, "sh", "-c", LINES, str(self.folder / folder))
+            await run.spawn(*line, on_stop=keep)
+        for work in (self.speak, self.call, self.start):
+            run.task(work(run), name=work.__name__)
+        await run.child("talk", engine=self.child, keep=True)
+        await asyncio.Event().wait()
+
+    async def child(self, run: Run) -> None:
+        with suppress(Superseded):
+            while True:
+                await run.gate(self.child_tool)()
+                await asyncio.sleep(0.01)
+
+    async def child_tool(self) -> None:
+        self.write("called by a child")
+
+
+ALL = (
+    *("delivered", "called", "called in a thread", "called by a child"),
+    *("lines", "kept", "own session", "started"),
+)
+
+
+class Blunt(Claim):
+    """A claim that is always good."""
+
+    @property
+    def good(self) -> bool:
+        return True
+
+    @property
+    def ended(self) -> bool:
+        return False
+
+
+def leave_out(what: str) -> None:
+    patch, write = pytest.MonkeyPatch(), Page.set
+
+    def for_ever(page: Page, until: float) -> None:
+        write(page, max(until, 2.0**32))
+
+    if what == "effects":
+        patch.setattr("lastword.stores.sqlite.tables.Claim", Blunt)
+    if what == "processes":
+        patch.setattr(Page, "set", for_ever)
+
+
+async def watch(runtime: Runtime, deeds: Deeds) -> None:
+    """What a watcher in the same process sees leaves it too."""
+    async for event in runtime.session("s").events(after=0):
+        if event.kind == "text":
+            deeds.write("watched")
+
+
+async def main(file: str, folder: Path, lease: float) -> None:
+    deeds = Deeds(folder)
+    runtime = Runtime(deeds.engine, store=f"sqlite:{file}", lease=lease, sink=deeds.sink)
+    async with runtime:
+        session = runtime.session("s")
+        watching = asyncio.create_task(watch(runtime, deeds))
+        ticket = await session.send("go", id="go")
+        while not all((folder / what).exists() for what in (*ALL, "watched")):
+            await asyncio.sleep(0.01)
+        say("ready")
+        outcome = await ticket.outcome()
+        while session.ending or any(kept.alive for kept in session.processes):
+            await asyncio.sleep(0.01)
+        say("over", outcome)
+        await asyncio.to_thread(sys.stdin.readline)
+        watching.cancel()
+
+
+if __name__ == "__main__":
+    leave_out(sys.argv[4])
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), float(sys.argv[3])))

@@ -1,0 +1,119 @@
+"""Owners that are paused, and what they do after another process has their session.
+
+    python -m tests.crash.paused 50
+
+tries so many rounds and counts what left after the heir's receipt; 0 is the promise. With *effects*
+or *processes* behind the number, that part of the lease is left out, and something does.
+"""
+
+import asyncio
+import os
+import random
+import signal
+import sqlite3
+import sys
+import tempfile
+from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lastword import Receipt, Run, Runtime
+
+OWNER = Path(__file__).with_name("owner_to_pause.py")
+LEASE = 1.5
+
+
+@asynccontextmanager
+async def owner(file: Path, folder: Path, without: str = "") -> AsyncGenerator[Process]:
+    """A process that has session *s* on that file, and is at work in it."""
+    arguments = (str(file), str(folder), str(LEASE), without)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(OWNER), *arguments, stdin=PIPE, stdout=PIPE
+    )
+    try:
+        assert await line(process) == "ready"
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGCONT)
+            process.kill()
+        await process.wait()
+
+
+async def line(process: Process) -> str:
+    assert process.stdout
+    return (await process.stdout.readline()).decode().strip()
+
+
+def pause(process: Process, file: Path) -> None:
+    """Pause it, but not in the middle of a write: then nobody could write until it goes on."""
+    while True:
+        os.kill(process.pid, signal.SIGSTOP)
+        connecting = sqlite3.connect(file, timeout=0.1, isolation_level=None)
+        with closing(connecting) as db, suppress(sqlite3.OperationalError):
+            db.execute("BEGIN IMMEDIATE")
+            db.execute("ROLLBACK")
+            return
+        os.kill(process.pid, signal.SIGCONT)
+
+
+def deeds(folder: Path) -> dict[str, int]:
+    """What was done so far, and how often."""
+    return {file.name: file.stat().st_size for file in folder.iterdir()}
+
+
+async def idle(_: Run) -> None:
+    return
+
+
+async def stopped(runtime: Runtime) -> Receipt:
+    """The receipt of a stop, once the session can be stopped from here."""
+    while True:
+        receipt = await runtime.session("s").stop()
+        if receipt.quiet:
+            return receipt
+        await asyncio.sleep(0.01)
+
+
+@dataclass
+class Round:
+    """What came of one."""
+
+    receipt: Receipt
+    late: dict[str, int]  # what was done after the receipt, in bytes
+    outcome: str
+
+
+async def one_round(folder: Path, seconds: float = 0.0, without: str = "") -> Round:
+    """Pause an owner, take its session, stop it, and let the owner go on after a while."""
+    (folder / "deeds").mkdir()
+    file = folder / "it.db"
+    async with owner(file, folder / "deeds", without) as old:
+        pause(old, file)
+        async with Runtime(idle, store=f"sqlite:{file}", lease=LEASE) as heir:
+            receipt = await stopped(heir)
+            before = deeds(folder / "deeds")
+            await asyncio.sleep(seconds)  # in which something could happen
+            os.kill(old.pid, signal.SIGCONT)
+            outcome = await line(old)
+            after = deeds(folder / "deeds")
+    late = {what: after[what] - before.get(what, 0) for what in after}
+    return Round(receipt, {what: more for what, more in late.items() if more}, outcome)
+
+
+async def main(rounds: int, without: str = "") -> int:
+    late = 0
+    for number in range(1, rounds + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            seconds = random.uniform(0.0, 1.0)
+            done = await one_round(Path(folder), seconds, without)
+        late += sum(done.late.values())
+        print(number, done.outcome, done.late or "nothing late", flush=True)  # noqa: T201
+    print(f"{rounds} rounds: {late} bytes of deeds after the heir's receipt")  # noqa: T201
+    return 1 if late else 0
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(int(sys.argv[1]), *sys.argv[2:])))
