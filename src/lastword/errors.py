@@ -263,7 +263,14 @@ class OwnedElsewhere(Refused, StoreError):
     """Another process has the session. Nothing was read into this one, and nothing written."""
 
     def __init__(
-        self, session: str, owner: str, process: int = 0, host: str = "", since: float = 0.0
+        self,
+        session: str,
+        owner: str,
+        process: int = 0,
+        host: str = "",
+        since: float = 0.0,
+        *,
+        ending: bool = False,
     ) -> None:
         super().__init__(
             f"session {session} belongs to {owner}; send it there, or try again when that has ended"
@@ -272,6 +279,7 @@ class OwnedElsewhere(Refused, StoreError):
         self.process = process  # of the owner; 0 if it is not known any more
         self.host = host
         self.since = since  # when that process opened the store, in seconds since 1970
+        self.ending = ending  # it has died, and the session can be had in a moment
 
 
 class Superseded(BaseException):

@@ -1,8 +1,8 @@
 """Has a session on a file, and does in it whatever a run can do, until it may not any more.
 
 Arguments: the file, a folder for what it did, the lease, and what of it to leave out so that it can
-be seen what it is good for: *effects*, *processes*, or nothing. It says *ready* when everything is going,
-and *over* and the outcome when its run has ended and nothing of it is left.
+be seen what it is good for: *effects*, *processes*, or nothing. It says *ready* when everything is
+going, and *over* and the outcome when its run has ended and nothing of it is left.
 """
 
 import asyncio

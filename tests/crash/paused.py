@@ -64,6 +64,11 @@ def deeds(folder: Path) -> dict[str, int]:
     return {file.name: file.stat().st_size for file in folder.iterdir()}
 
 
+async def a_moment(seconds: float = 0.3) -> None:
+    """In which something could happen that must not; nobody waits for anything by it."""
+    await asyncio.sleep(seconds)
+
+
 async def idle(_: Run) -> None:
     return
 
@@ -95,7 +100,7 @@ async def one_round(folder: Path, seconds: float = 0.0, without: str = "") -> Ro
         async with Runtime(idle, store=f"sqlite:{file}", lease=LEASE) as heir:
             receipt = await stopped(heir)
             before = deeds(folder / "deeds")
-            await asyncio.sleep(seconds)  # in which something could happen
+            await a_moment(seconds)
             os.kill(old.pid, signal.SIGCONT)
             outcome = await line(old)
             after = deeds(folder / "deeds")

@@ -16,7 +16,7 @@ from lastword.core.model import SessionId
 from lastword.runtime.feed import FeedEvent
 from lastword.stores.sqlite import SqliteStore
 from tests.crash.owner_to_pause import ALL
-from tests.crash.paused import LEASE, deeds, idle, line, one_round, owner, pause, stopped
+from tests.crash.paused import LEASE, a_moment, deeds, idle, line, one_round, owner, pause, stopped
 from tests.promise.workshop import until
 from tests.stores.files import known_to, locked, opened
 
@@ -57,7 +57,7 @@ async def test_an_owner_that_was_paused_and_lost_nothing_goes_on(tmp_path: Path)
         pause(old, file)
         await until(lambda: known_to(file) == [2])  # who watches has found it dead
         held = deeds(folder)
-        await asyncio.sleep(0.2)  # in which something could happen
+        await a_moment()
         assert deeds(folder) == held
         os.kill(old.pid, signal.SIGCONT)
         await until(lambda: all(deeds(folder)[what] > held[what] for what in (*ALL, "watched")))
@@ -69,10 +69,10 @@ async def test_the_only_process_loses_nothing_by_a_pause(tmp_path: Path) -> None
     folder.mkdir()
     async with owner(file, folder) as old:
         os.kill(old.pid, signal.SIGSTOP)
-        seen = deeds(folder)
+        seen = {}
         while (now := deeds(folder)) != seen:  # its processes are held when its lease has run out
             seen = now
-            await asyncio.sleep(LEASE / 2)
+            await a_moment()
         os.kill(old.pid, signal.SIGCONT)
         await until(lambda: all(deeds(folder)[what] > seen[what] for what in (*ALL, "watched")))
 
@@ -88,7 +88,7 @@ async def test_a_stalled_loop_loses_nothing(tmp_path: Path) -> None:
     async def engine(run: Run) -> None:
         process = await run.spawn("cat", stdin="pipe")
         await run.emit("before")
-        time.sleep(2.5)  # noqa: ASYNC251 - which is the stall, of more than two leases
+        time.sleep(2.5)  # noqa: ASYNC251 - the stall, of more than two leases
         await run.emit("after")
         assert process.code is None
 
@@ -126,7 +126,7 @@ async def test_a_store_that_does_not_answer_for_longer_than_the_lease_only_delay
         with locked(store.path):
             await until(lambda: not store.claim(SessionId("s")).good)
             go_on.set()
-            await asyncio.sleep(0.2)  # in which something could happen
+            await a_moment()
             assert said == ["0"]
         assert await ticket.outcome() == Outcome.COMPLETED
     assert said == [str(number) for number in range(10)]
@@ -142,6 +142,9 @@ async def test_a_stop_of_what_a_killed_process_had_does_not_say_that_nothing_was
         old.kill()
         async with Runtime(idle, store=f"sqlite:{file}", lease=LEASE) as heir:
             receipt = await stopped(heir)
+            done = deeds(folder)
+            await a_moment()
+            assert deeds(folder) == done  # what it had started was gone by then
             assert receipt.lost == ("s#1",)
             assert "Nothing was running" not in str(receipt)
             again = await heir.session("s").stop()

@@ -209,7 +209,7 @@ class Receipt:
             runs = f"{_count(len(self.lost), 'run')} was" if len(self.lost) == 1 else "runs were"
             lost = f"Nothing runs{f' in {where}' if where else ''} any more: {runs} lost with"
             words = f"{lost} the process that had it, so there was nothing left to stop."
-            return "\n  ".join([words, *self._body(left)])
+            return "\n  ".join([words, *self._body("", "")])
         if not self:
             dying = f" Still ending: {', '.join(map(str, left))}." if left else ""
             return f"Nothing was running{f' in {where}' if where else ''}.{dying}"

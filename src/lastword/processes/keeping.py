@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
 from typing import Literal, Self
 
 from lastword.errors import ProcessError
@@ -42,6 +43,7 @@ class Processes:
         self._closed = False
         self._zygote: Zygote | None = None
         self._page: Page | None = None
+        self.on_zygote: Callable[[int], Awaitable[None]] = _nobody  # told before anything starts
         self._wardens: set[Warden] = set()
 
     def __repr__(self) -> str:
@@ -142,6 +144,7 @@ class Processes:
         zygote = Zygote(adopt=level != "group", scan=self._scan, page=self._page)
         try:
             await zygote.ready()
+            await self.on_zygote(zygote.pid)
         except BaseException:
             await zygote.close()
             raise
@@ -159,6 +162,9 @@ class Processes:
             warden.stop(0)
             raise
         return warden
+
+
+async def _nobody(pid: int) -> None: ...
 
 
 def _candidates(asked: Level | Literal["auto"]) -> tuple[Level, ...]:

@@ -26,6 +26,7 @@ async def opened(
     """Open the store; whatever acts in the sessions that are found heeds its lease from then on."""
     await ask(store.open())
     if store.tenure:
+        processes.on_zygote = store.kept_by
         _Tenancy(store.tenure, processes.on_a_page(), find)
 
 

@@ -89,6 +89,7 @@ class Whose:
     host: str
     since: float  # when it opened the store, in seconds since 1970
     same_process: bool = False  # as whoever asks
+    ending: bool = False  # it has died, and what it started is being ended
 
     def __str__(self) -> str:
         who = f"process {self.process} on {self.host}"
@@ -99,7 +100,11 @@ class Whose:
 
     def owns(self, session: SessionId) -> OwnedElsewhere:
         """What to tell whoever wants to act in its session."""
-        return OwnedElsewhere(session, str(self), self.process, self.host, self.since)
+        why = f"{self}; it has died, and what it had started is being ended"
+        return OwnedElsewhere(
+            *(session, why if self.ending else str(self), self.process, self.host, self.since),
+            ending=self.ending,
+        )
 
 
 @value
@@ -158,6 +163,11 @@ class Store(Protocol):
 
     async def peek(self, session: SessionId) -> StoredSession | None:
         """Where a session stands, without owning it. Anybody may."""
+        ...
+
+    async def kept_by(self, process: int) -> None:
+        """What is started by whoever has this store open is seen off by that process: as long as
+        it lives, nobody else is told that they are gone."""
         ...
 
     async def release(self, session: SessionId) -> None:

@@ -62,6 +62,9 @@ class MemoryStore:
     def claim(self, session: SessionId) -> Claim:
         return self._claims.setdefault(session, Claim())
 
+    async def kept_by(self, process: int) -> None:  # noqa: ARG002 - there is nobody to tell
+        return
+
     async def release(self, session: SessionId) -> None:
         if claim := self._claims.pop(session, None):
             claim.end()

@@ -3,7 +3,8 @@
 The count decides only when another may try. Who wins is decided by the number in the session's
 row, which every transaction that writes reads first. How long a count has not moved is measured by
 whoever watches it; whoever moves it stops earlier than that, by its own clock (`core/lease`). A
-process of the same machine that is known to have ended is not waited for.
+process of the same machine that is known to have ended, and whose zygote has seen off all that it
+started, is not waited for.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Owner:
         self._started = _started(self._pid) or 0
         self._place = _place()
         self._since = 0.0
+        self._keeper = 0, 0
 
     def enter(self, db: sqlite3.Connection) -> None:
         """Become an owner, and forget those that are gone."""
@@ -51,12 +53,18 @@ class Owner:
         """Move the count, also after a pause in which somebody forgot this owner; and look."""
         self._beats += 1
         db.execute(
-            "INSERT INTO owners (epoch, pid, started, place, host, since, beats, lease)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-            " ON CONFLICT (epoch) DO UPDATE SET beats = excluded.beats",
-            (self.epoch, *self._who, self._beats, self._tenure.terms.length),
+            "INSERT INTO owners (epoch, pid, started, place, host, since, beats, lease, keeper,"
+            " keeper_started) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (epoch) DO UPDATE SET beats = excluded.beats, keeper = excluded.keeper,"
+            " keeper_started = excluded.keeper_started",
+            (self.epoch, *self._who, self._beats, self._tenure.terms.length, *self._keeper),
         )
         self.look(db)
+
+    def kept_by(self, db: sqlite3.Connection, pid: int) -> None:
+        """What is started here is seen off by that process, which may outlive this one."""
+        self._keeper = pid, _started(pid) or 0
+        self.beat(db)
 
     def leave(self, db: sqlite3.Connection) -> None:
         """Own nothing any more."""
@@ -76,17 +84,20 @@ class Owner:
     def living(self, db: sqlite3.Connection, epoch: int) -> Whose | None:
         """Who another owner is, if there is any reason to think that it lives."""
         found = db.execute(
-            "SELECT pid, started, place, host, since, beats FROM owners WHERE epoch = ?", (epoch,)
+            "SELECT pid, started, place, host, since, beats, keeper, keeper_started FROM owners"
+            " WHERE epoch = ?",
+            (epoch,),
         ).fetchone()
         if found is None:
             return None
-        pid, started, place, host, since, beats = found
+        pid, started, place, host, since, beats, *keeper = found
         here = bool(place) and place == self._place
-        if here and _is_gone(pid, started):
+        ending = here and _is_gone(pid, started)
+        if ending and (not keeper[0] or _is_gone(*keeper)):
             return None
         if self._dead.get(epoch) == beats:
             return None
-        return Whose(pid, host, since, same_process=here and pid == self._pid)
+        return Whose(pid, host, since, here and pid == self._pid, ending)
 
 
 def _now(db: sqlite3.Connection) -> float:

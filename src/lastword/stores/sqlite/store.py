@@ -15,7 +15,7 @@ from typing import TypeVar
 from lastword.core.cell import Values
 from lastword.core.entries import Entry
 from lastword.core.model import MessageId, SessionId
-from lastword.errors import StoreError
+from lastword.errors import OwnedElsewhere, StoreError
 from lastword.stores.contract import (
     Overview,
     Place,
@@ -34,6 +34,8 @@ from lastword.stores.sqlite.tables import Encoded, Tables
 from lastword.stores.sqlite.writer import AT_ONCE, Writer
 
 T = TypeVar("T")
+ENDING = 2.0  # seconds that a load waits for what a dead owner started to be ended
+_AGAIN = 0.02
 CLOSING = 5.0  # seconds that a close waits for what is under way
 
 
@@ -141,7 +143,14 @@ class SqliteStore:
 
     async def load(self, session: SessionId) -> StoredSession | None:
         own = self._own()
-        return await self._write(lambda db: own.load(db, session), durable=False)
+        until = boottime() + ENDING
+        while True:
+            try:
+                return await self._write(lambda db: own.load(db, session), durable=False)
+            except OwnedElsewhere as error:
+                if not error.ending or boottime() > until:
+                    raise
+            await asyncio.sleep(_AGAIN)
 
     def claim(self, session: SessionId) -> Claim:
         return self._own().claim(session)
@@ -149,6 +158,10 @@ class SqliteStore:
     async def peek(self, session: SessionId) -> StoredSession | None:
         own = self._own()
         return await self._read(lambda db: own.peek(db, session))
+
+    async def kept_by(self, process: int) -> None:
+        owner = self._ready()[0].owner
+        await self._write(lambda db: owner.kept_by(db, process), durable=False)
 
     async def release(self, session: SessionId) -> None:
         own = self._own()

@@ -192,7 +192,8 @@ class Tables:
             " (SELECT session FROM messages WHERE outcome IS NULL) ORDER BY key"
         ).fetchall()
         owners = {owner for _, owner in found} - {self._owner.epoch}
-        others = {owner for owner in owners if self._owner.living(db, owner)}
+        living = {owner: self._owner.living(db, owner) for owner in owners}
+        others = {owner for owner, whose in living.items() if whose and not whose.ending}
         return tuple(SessionId(name) for name, owner in found if owner not in others)
 
     def overview(self, db: sqlite3.Connection, session: SessionId) -> Overview | None:
