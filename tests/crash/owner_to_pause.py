@@ -17,7 +17,7 @@ from lastword.processes.page import Page
 from lastword.runtime.feed import FeedEvent
 from lastword.stores.lease import Claim
 
-LINES = 'while :; do echo line >> "$0"; sleep 0.01; done'
+LINES = 'trap "" TERM; while :; do echo line >> "$0"; sleep 0.01; done'
 
 
 def say(*words: object) -> None:

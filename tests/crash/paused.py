@@ -51,12 +51,19 @@ def pause(process: Process, file: Path) -> None:
     """Pause it, but not in the middle of a write: then nobody could write until it goes on."""
     while True:
         os.kill(process.pid, signal.SIGSTOP)
+        while not _stands_still(process.pid):
+            pass
         connecting = sqlite3.connect(file, timeout=0.1, isolation_level=None)
         with closing(connecting) as db, suppress(sqlite3.OperationalError):
             db.execute("BEGIN IMMEDIATE")
             db.execute("ROLLBACK")
             return
         os.kill(process.pid, signal.SIGCONT)
+
+
+def _stands_still(pid: int) -> bool:
+    stats = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return all(stat.rpartition(")")[2].split()[0] == "T" for stat in stats)
 
 
 def deeds(folder: Path) -> dict[str, int]:

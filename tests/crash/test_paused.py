@@ -138,17 +138,19 @@ async def test_a_stop_of_what_a_killed_process_had_does_not_say_that_nothing_was
 ) -> None:
     file, folder = tmp_path / "it.db", tmp_path / "deeds"
     folder.mkdir()
-    async with owner(file, folder) as old:
+    async with (
+        owner(file, folder) as old,
+        Runtime(idle, store=f"sqlite:{file}", lease=LEASE) as heir,
+    ):
         old.kill()
-        async with Runtime(idle, store=f"sqlite:{file}", lease=LEASE) as heir:
-            receipt = await stopped(heir)
-            done = deeds(folder)
-            await a_moment()
-            assert deeds(folder) == done  # what it had started was gone by then
-            assert receipt.lost == ("s#1",)
-            assert "Nothing was running" not in str(receipt)
-            again = await heir.session("s").stop()
-            assert "Nothing was running" not in str(again)
-            assert await (await heir.session("s").send("go on")).outcome() == Outcome.COMPLETED
-            assert "Nothing was running" in str(await heir.session("s").stop())
-            assert await line(old) == ""
+        receipt = await stopped(heir)
+        done = deeds(folder)
+        await a_moment()
+        assert deeds(folder) == done  # what it had started was gone by then
+        assert receipt.lost == ("s#1",)
+        assert "Nothing was running" not in str(receipt)
+        again = await heir.session("s").stop()
+        assert "Nothing was running" not in str(again)
+        assert await (await heir.session("s").send("go on")).outcome() == Outcome.COMPLETED
+        assert "Nothing was running" in str(await heir.session("s").stop())
+        assert await line(old) == ""
