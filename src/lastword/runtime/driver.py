@@ -41,7 +41,7 @@ from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Ledger
 from lastword.runtime.moves import Moves
 from lastword.runtime.news import News, announce
-from lastword.runtime.owned import Owned, end_all
+from lastword.runtime.owned import Owned, kill_all
 from lastword.runtime.run import Engine, Run
 from lastword.runtime.shared import Shared
 from lastword.runtime.shelf import Shelf
@@ -182,7 +182,7 @@ class Driver:
         self.lost = True
         self.tell(StopAsked(Reason.LOST))
         if not self.ancestors:
-            self.duties.start(end_all(tuple(self.kept)), name="end what was kept")
+            kill_all(self.kept)  # told in this step, before what was held still goes on
         if not self.settlements:
             self.close()
 

@@ -249,6 +249,12 @@ def _forget(kept: list[Kept], one: Kept, warden: Warden) -> None:
         kept.remove(one)
 
 
+def kill_all(kept: Iterable[Kept]) -> None:
+    """Another process has their session; nothing is waited for."""
+    for one in kept:
+        one._warden.stop(0)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - of this room
+
+
 async def end_all(kept: Iterable[Kept], seconds: float | None = None) -> None:
     """End them with their session, whoever ended that; wait for it, at most so long."""
     running.set(None)

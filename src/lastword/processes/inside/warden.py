@@ -248,7 +248,7 @@ class Warden:
                 branch = self._ending[id_]
                 branch.until = min(branch.until, time.monotonic() + grace)
             elif known == id_:
-                grace = 0.0 if self._lapsed else grace
+                grace = 0.0 if self._still or self._lapsed else grace
                 branch = Branch(pid, time.monotonic() + grace, self.branch(pid))
                 if grace:
                     self.signal_branch(branch, signal.SIGTERM)
@@ -285,7 +285,7 @@ class Warden:
     # everybody
 
     def _stop(self, grace: float, leave: float = 0.0) -> None:
-        if self._lapsed:  # to ask them they would have to go on
+        if self._still or self._lapsed:  # to ask them they would have to go on
             grace = leave = 0.0
         asked = time.monotonic() + leave
         if self._kill_at is not None:
