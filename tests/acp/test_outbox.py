@@ -6,11 +6,15 @@ import os
 import socket
 import sys
 from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
 from lastword.acp.outbox import Outbox
+from lastword.stores.lease import Tenure, boottime
 from tests.acp.client import Client, environment
 from tests.acp.test_prompts import begun
 from tests.promise.workshop import until
@@ -96,3 +100,28 @@ async def test_an_editor_that_only_stops_reading_leaves_nothing_going(tmp_path: 
     assert await process.wait() == 0
     await listening
     writer.close()
+
+
+async def test_nothing_leaves_while_the_lease_is_not_good() -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    outbox, tenure = Outbox(writing), Tenure(10.0)
+    outbox.tenure = tenure
+    outbox.send({"number": 1})
+    for _ in range(10):
+        await asyncio.sleep(0)
+    with pytest.raises(BlockingIOError):
+        os.read(reading, 1)
+    tenure.answered(boottime())
+    heard = bytearray()
+
+    def read() -> bool:
+        with suppress(BlockingIOError):
+            heard.extend(os.read(reading, 1 << 20))
+        return heard.endswith(b"\n")
+
+    await until(read)
+    assert json.loads(heard)["number"] == 1
+    outbox.close()
+    os.close(reading)
+    os.close(writing)

@@ -7,6 +7,7 @@ going, and *over* and the outcome when its run has ended and nothing of it is le
 
 import asyncio
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,14 +26,15 @@ def say(*words: object) -> None:
 
 
 class Deeds:
-    """What leaves, each a line in a file."""
+    """What leaves, each a line in a file: when it began."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def write(self, what: str) -> None:
+        began = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         with (self.folder / what).open("a") as file:
-            file.write("x\n")
+            file.write(f"{began}\n")
 
     async def sink(self, event: FeedEvent) -> None:
         if event.kind != "accepted":
@@ -80,10 +82,9 @@ class Deeds:
         self.write("called by a child")
 
 
-ALL = (
-    *("delivered", "called", "called in a thread", "called by a child"),
-    *("lines", "kept", "own session", "started"),
-)
+EFFECTS = ("delivered", "called", "called in a thread", "called by a child", "watched")
+PROCESSES = ("lines", "kept", "own session", "started")
+ALL = (*EFFECTS, *PROCESSES)
 
 
 class Blunt(Claim):
@@ -124,7 +125,7 @@ async def main(file: str, folder: Path, lease: float) -> None:
         session = runtime.session("s")
         watching = asyncio.create_task(watch(runtime, deeds))
         ticket = await session.send("go", id="go")
-        while not all((folder / what).exists() for what in (*ALL, "watched")):
+        while not all((folder / what).exists() for what in ALL):
             await asyncio.sleep(0.01)
         say("ready")
         outcome = await ticket.outcome()

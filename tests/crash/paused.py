@@ -13,6 +13,7 @@ import signal
 import sqlite3
 import sys
 import tempfile
+import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, closing, suppress
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lastword import Receipt, Run, Runtime
+from tests.crash.owner_to_pause import EFFECTS, PROCESSES
 
 OWNER = Path(__file__).with_name("owner_to_pause.py")
 LEASE = 1.5
@@ -94,7 +96,8 @@ class Round:
     """What came of one."""
 
     receipt: Receipt
-    late: dict[str, int]  # what was done after the receipt, in bytes
+    late: dict[str, int]  # effects that began after the receipt, and bytes that processes wrote
+    begun: int  # effects that had begun when the pause came, and were completed after it
     outcome: str
 
 
@@ -106,24 +109,32 @@ async def one_round(folder: Path, seconds: float = 0.0, without: str = "") -> Ro
         pause(old, file)
         async with Runtime(idle, store=f"sqlite:{file}", lease=LEASE) as heir:
             receipt = await stopped(heir)
+            given = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
             before = deeds(folder / "deeds")
             await a_moment(seconds)
             os.kill(old.pid, signal.SIGCONT)
             outcome = await line(old)
             after = deeds(folder / "deeds")
-    late = {what: after[what] - before.get(what, 0) for what in after}
-    return Round(receipt, {what: more for what, more in late.items() if more}, outcome)
+    stamps = {what: (folder / "deeds" / what).read_text().split() for what in EFFECTS}
+    late = {what: sum(int(began) > given for began in stamps[what]) for what in EFFECTS}
+    begun = sum(after[what] > before[what] and not late[what] for what in EFFECTS)
+    late |= {what: after[what] - before[what] for what in PROCESSES}
+    return Round(receipt, {what: more for what, more in late.items() if more}, begun, outcome)
 
 
 async def main(rounds: int, without: str = "") -> int:
-    late = 0
+    late = begun = 0
     for number in range(1, rounds + 1):
         with tempfile.TemporaryDirectory() as folder:
             seconds = random.uniform(0.0, 1.0)
             done = await one_round(Path(folder), seconds, without)
         late += sum(done.late.values())
+        begun += done.begun
         print(number, done.outcome, done.late or "nothing late", flush=True)  # noqa: T201
-    print(f"{rounds} rounds: {late} bytes of deeds after the heir's receipt")  # noqa: T201
+    print(  # noqa: T201
+        f"{rounds} rounds: {late} effects and bytes of processes after the heir's receipt; "
+        f"{begun} that had begun before the pause were completed"
+    )
     return 1 if late else 0
 
 

@@ -57,6 +57,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         ("--tokens", "FILE", "who may ask what: a TOML file of [NAME] token, rights, principal"),
     ):
         parser.add_argument(name, metavar=shown, help=about)
+    settings.lease_option(parser)
     parser.add_argument(
         "--allow-host",
         action="append",
@@ -151,7 +152,12 @@ async def _serve(
 
     asks = served.questions.as_before_tool() if served.questions else None
     runtime = Runtime(
-        served.engine, store=served.store, on_message=served.mode, before_tool=asks, grace=0.25
+        served.engine,
+        store=served.store,
+        lease=asked.lease,
+        on_message=served.mode,
+        before_tool=asks,
+        grace=0.25,
     )
     key = secret.ours()
     listening = listen(host, PORT if port is None else port, otherwise=port is None)

@@ -133,3 +133,13 @@ def _servers(config: Config) -> list[McpServer]:
         else mcp.http(one.name, one.url, one.headers)
         for one in config.mcp
     ]
+
+
+def lease_option(parser: argparse.ArgumentParser) -> None:
+    """For commands that have sessions on a file."""
+    parser.add_argument(
+        "--lease",
+        type=float,
+        metavar="SECONDS",
+        help="how long a process that shows no sign of life keeps its sessions (10)",
+    )

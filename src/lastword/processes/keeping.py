@@ -110,6 +110,8 @@ class Processes:
         if self._zygote:
             await self._zygote.close()
             self._zygote = None
+        if self._page:
+            self._page.close()
         return left
 
     async def _choose(self) -> Level:

@@ -27,6 +27,13 @@ class Page:
         """Processes may go on until then, by the clock that counts a machine's sleep."""
         self._words[0] = max(int(until * NANO), self._words[0])
 
+    def close(self) -> None:
+        """Nobody will look at it any more; whoever writes on it writes on nothing."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+            self._words = memoryview(bytearray(8)).cast("q")  # the mapping goes with its last user
+
 
 def _file() -> int:
     if hasattr(os, "memfd_create"):

@@ -34,6 +34,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         (("--store",), f"where it is kept ({_STORE}, or what LASTWORD_STORE says)"),
     ):
         parser.add_argument(*names, metavar=names[-1].strip("-").upper(), help=about)
+    settings.lease_option(parser)
     settings.options(parser)
 
 
@@ -70,6 +71,7 @@ async def _talk(agent: Assistant, config: Config, asked: argparse.Namespace) -> 
     async with Runtime(
         agent.engine,
         store=asked.store or config.store or os.environ.get("LASTWORD_STORE") or _STORE,
+        lease=asked.lease,
         on_message=mode,
         before_tool=agent.questions.as_before_tool(),
         grace=0.25,

@@ -1,0 +1,105 @@
+"""What is started is held still while its host may not act, and goes on as if nothing had been."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from lastword.processes import Level, Processes, Warden, command
+from lastword.processes.page import Page
+from tests.processes.helping import ROOTS, open_files, our_children, state_of
+from tests.promise.workshop import gone, is_up, until
+
+levels = pytest.mark.parametrize("level", [pytest.param("sealed", marks=ROOTS), "tree", "group"])
+FAMILY = "trap '' TERM; echo up; sleep 300 & exec 3>&1; while :; do echo more; sleep 0.01; done"
+SOON, LONG = 3.0, 3600.0
+
+
+def now() -> float:
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+@asynccontextmanager
+async def held_to_a_page(level: Level) -> AsyncGenerator[tuple[Page, Warden]]:
+    files, children = open_files(), our_children()
+    processes = Processes(level)
+    page = processes.on_a_page()
+    page.set(now() + SOON)  # by when all of it has been started
+    async with processes:
+        yield page, await processes.warden()
+    del page
+    assert open_files() == files
+    assert our_children() == children
+
+
+async def lapse(page: Page) -> None:
+    """The time has come."""
+    await until(lambda: not page.good)
+
+
+@levels
+async def test_who_is_held_goes_on_where_it_was(level: Level) -> None:
+    async with held_to_a_page(level) as (page, warden):
+        process = await warden.spawn(command(shell=FAMILY))
+        await is_up(process)
+        await lapse(page)
+        await until(lambda: {kin.state for kin in warden.living()} == {"T"})
+        page.set(now() + LONG)
+        await until(lambda: "T" not in {kin.state for kin in warden.living()})
+        async for text in process.stdout:
+            if b"more" in text:
+                break
+        assert process.code is None
+
+
+@levels
+async def test_who_is_held_is_killed_where_it_stands(level: Level) -> None:
+    async with held_to_a_page(level) as (page, warden):
+        process = await warden.spawn(command(shell=FAMILY))
+        await is_up(process)
+        await lapse(page)
+        await until(lambda: {kin.state for kin in warden.living()} == {"T"})
+        pids = [kin.pid for kin in warden.living()]
+        ending = await warden.stop(LONG)  # a grace that nobody is given
+        assert all(map(gone, pids))
+        assert {report.fate for report in ending.processes} == {"killed"}
+
+
+@levels
+async def test_what_is_told_before_it_may_go_on_is_heard_first(level: Level) -> None:
+    async with held_to_a_page(level) as (page, warden):
+        process = await warden.spawn(command(shell=FAMILY))
+        await is_up(process)
+        await lapse(page)
+        await until(lambda: {kin.state for kin in warden.living()} == {"T"})
+        ended = warden.stop(LONG)
+        page.set(now() + LONG)
+        assert {report.fate for report in (await ended).processes} == {"killed"}
+
+
+@pytest.mark.parametrize("level", [pytest.param("sealed", marks=ROOTS), "tree"])
+async def test_who_was_stopped_by_somebody_else_stays_so(level: Level) -> None:
+    async with held_to_a_page(level) as (page, warden):
+        first = await warden.spawn(command("sleep", "300"))
+        second = await warden.spawn(command("sleep", "300"))
+        os.kill(first.pid, signal.SIGSTOP)
+        await until(lambda: state_of(first.pid) == "T")
+        await lapse(page)
+        await until(lambda: state_of(second.pid) == "T")
+        page.set(now() + LONG)
+        await until(lambda: state_of(second.pid) == "S")
+        assert state_of(first.pid) == "T"
+
+
+@levels
+async def test_nothing_is_started_while_nothing_may_act(level: Level) -> None:
+    async with held_to_a_page(level) as (page, warden):
+        await lapse(page)
+        begun = asyncio.create_task(warden.spawn(command(shell="echo up; sleep 300")))
+        await asyncio.sleep(0)
+        page.set(now() + LONG)
+        await is_up(await begun)
