@@ -82,7 +82,7 @@ READS = {
     *("Session.events", "Session.feed", "Session.fenced", "Session.generation"),
     *("Session.history", "Session.id", "Session.last_event", "Session.loaded", "Session.log"),
     *("Session.over", "Session.overview", "Session.processes", "Session.queue", "Session.shelf"),
-    *("Session.spans", "Session.view", "Session.waiting"),
+    *("Session.known", "Session.queued", "Session.spans", "Session.view", "Session.waiting"),
     *("Runtime.at_hand", "Runtime.cells", "Runtime.overview", "Runtime.recent"),
     *("Runtime.session", "Runtime.sessions"),
     *("Ticket.again", "Ticket.begun", "Ticket.done", "Ticket.error", "Ticket.known_outcome"),
