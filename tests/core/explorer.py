@@ -178,9 +178,7 @@ def _events(bounds: Bounds, state: State) -> Iterator[Event]:
         yield Stored(message)
         yield StoreFailed(message)
     if ghost.live:
-        yield Ended(ghost.live, Outcome.COMPLETED)
-        yield Ended(ghost.live, Outcome.FAILED)
-        yield SteeringTaken(ghost.live)
+        yield from _ends(ghost, ghost.live)
     for run in sorted(ghost.dying):
         yield Ended(run, Outcome.COMPLETED)
     if ghost.wakes:
@@ -192,6 +190,14 @@ def _events(bounds: Bounds, state: State) -> Iterator[Event]:
     if ghost.touches < bounds.touches:
         yield from _touches(bounds, ghost)
     yield from _impossible(machine, ghost)
+
+
+def _ends(ghost: Ghost, live: RunId) -> Iterator[Event]:
+    yield Ended(live, Outcome.COMPLETED)
+    yield Ended(live, Outcome.FAILED)
+    yield SteeringTaken(live)
+    for number in range(len(ghost.joined)):
+        yield Ended(live, Outcome.COMPLETED, number + 1)
 
 
 def _finds() -> Iterator[Event]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from lastword.core.events import Accepted
+from lastword.core.events import Accepted, Ended
 from lastword.core.model import Message, MessageId, Outcome, RunId, Settings, Turn
 from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
 
@@ -34,6 +34,7 @@ class Ghost(NamedTuple):
     storing: frozenset[MessageId] = frozenset()
     live: RunId | None = None  # between its Start and its End
     running: frozenset[MessageId] = frozenset()  # what the live run answers
+    joined: frozenset[MessageId] = frozenset()  # those of them that were sent to steer it
     dying: frozenset[RunId] = frozenset()
     paused: frozenset[MessageId] = frozenset()  # not before a person speaks or resumes
     hushed: bool = False  # a stop was a person's last word
@@ -63,6 +64,7 @@ class Ghost(NamedTuple):
         return self._replace(
             here=tuple(m for m in self.here if m not in out),
             running=self.running - out,
+            joined=self.joined - out,
             paused=self.paused - out,
             plain=self.plain - out,
             waited=self.waited - out,
@@ -152,6 +154,7 @@ def _start(ghost: Ghost, order: Start, heard: Heard) -> Ghost:
     return ghost._replace(
         live=turn.run,
         running=frozenset(starting),
+        joined=frozenset(),
         first=None,
         plain=ghost.plain - set(starting),
         steers=frozenset(s for s in ghost.steers if s[0] not in starting),
@@ -183,6 +186,7 @@ def _join(ghost: Ghost, order: Join, heard: Heard) -> Ghost:
     _as_edited(ghost, Turn(order.run, order.messages))
     return ghost._replace(
         running=ghost.running | set(joining),
+        joined=ghost.joined | set(joining),
         steers=frozenset(s for s in ghost.steers if s[0] not in joining),
     )
 
@@ -213,7 +217,23 @@ def _pause(ghost: Ghost, order: Pause, _: Heard) -> Ghost:
     return ghost._replace(paused=ghost.paused | pausing, waited=ghost.waited | pausing)
 
 
-def _edit(ghost: Ghost, order: Edit, _: Heard) -> Ghost:
+def left(ghost: Ghost, event: object) -> list[MessageId]:
+    """What joined a run that ends, and it never was given."""
+    if not isinstance(event, Ended) or event.run != ghost.live or not event.left:
+        return []
+    return [m for m in ghost.here if m in ghost.joined][-event.left :]
+
+
+def _edit(ghost: Ghost, order: Edit, heard: Heard) -> Ghost:
+    if isinstance(heard.event, Ended):
+        given = order.message.id
+        must(given in left(ghost, heard.event), "only what was not given waits again")
+        _as_edited(ghost, Turn(order.run, (order.message,)))
+        return ghost._replace(
+            running=ghost.running - {given},
+            joined=ghost.joined - {given},
+            steers=ghost.steers | {(given, None)},
+        )
     must(order.message.id in ghost.here and order.message.text == NEW, "what waits is edited")
     return ghost._replace(edited=ghost.edited | {order.message.id})
 

@@ -29,7 +29,7 @@ from lastword.core.model import MessageId, Outcome, Policy, Reason, RunId, Turn
 from lastword.core.orders import Accept, Cancel, End, Order, Pause, Refuse
 from lastword.core.session import SessionMachine
 from lastword.errors import ImpossibleMove, LastwordError, NotAllowed, NotWaiting, StaleRun
-from tests.core.ghost import Broken, Ghost, Heard, due, hear, must
+from tests.core.ghost import Broken, Ghost, Heard, due, hear, left, must
 
 __all__ = ["Broken", "Ghost", "forbidden", "judge"]
 
@@ -138,7 +138,8 @@ def expected_ends(  # noqa: PLR0911 - one match, one arm an event
     """The outcomes that the event has to bring, and no others."""
     match event:
         case Ended(run, outcome):
-            return dict.fromkeys(ghost.running if run == ghost.live else (), outcome)
+            over = ghost.running - set(left(ghost, event)) if run == ghost.live else ()
+            return dict.fromkeys(over, outcome)
         case RemoveAsked(message):
             return {message: Outcome.WITHDRAWN}
         case StopAsked(reason, None, by):

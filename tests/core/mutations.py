@@ -182,8 +182,8 @@ MUTATIONS = (
     ),
     Mutation(
         "the end of a run is followed by nothing",
-        "        return [end, *self._handoff()]\n\n    def _steering_is_next",
-        "        return [end]\n\n    def _steering_is_next",
+        "started=True), *self._handoff()]\n",
+        "started=True)]\n",
     ),
     Mutation(
         "steering that came too late waits behind the queue",
@@ -342,25 +342,26 @@ MUTATIONS = (
     ),
     Mutation(
         "a full queue takes one more",
-        "_places_taken() >= self",
-        "_places_taken() > self",
+        "self.waiting) >= self",
+        "self.waiting) > self",
         found="the limit",
     ),
     Mutation(
         "steering takes no place",
-        "for turn in (*self.steering, *turns(self.waiting)))\n\n    def _wait",
-        "for turn in turns(self.waiting))\n\n    def _wait",
+        "for turn in (*steering, *turns(queue)))",
+        "for turn in turns(queue))",
+        module="queue",
         found="the limit",
     ),
     Mutation(
         "refuse is deaf to a queue that waits", '"refuse" and self.busy', '"refuse" and self.active'
     ),
     Mutation("the same message is accepted twice", "message.id in self.storing or find", "find"),
-    Mutation("the window never hears the clock", "w.due <= at", "w.due < at"),
+    Mutation("the window never hears the clock", "w.due <= at", "w.due < at", module="queue"),
     Mutation(
         "a closed window is followed by nothing",
-        "        )\n        return self._handoff()",
-        "        )\n        return []",
+        "reached(self.waiting, at)\n        return self._handoff()",
+        "reached(self.waiting, at)\n        return []",
     ),
     Mutation(
         "a window has no longest time",

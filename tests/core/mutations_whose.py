@@ -7,6 +7,26 @@ from tests.core.mutations import Mutation
 
 WHOSE = (
     Mutation(
+        "what a run was never given ends with it",
+        "parted(self.active, left)",
+        "parted(self.active, 0)",
+    ),
+    Mutation(
+        "what a run was never given is forgotten",
+        "self.steering = (*back, *self.steering)",
+        "pass",
+    ),
+    Mutation(
+        "what a run was never given is not written down as waiting again",
+        "return [*again, End(ended",
+        "return [End(ended",
+    ),
+    Mutation(
+        "what a run was never given comes after what came later",
+        "self.steering = (*back, *self.steering)",
+        "self.steering = (*self.steering, *back)",
+    ),
+    Mutation(
         "a merged turn forgets the names it goes by",
         "first.also + joined)",
         "first.also)",
@@ -42,8 +62,7 @@ WHOSE = (
     ),
     Mutation(
         "what a run had let out may not leave once it has ended by itself",
-        "        end = End(self.active, outcome, started=True)\n        self._vacate()\n",
-        "        end = End(self.active, outcome, started=True)\n        self._vacate()\n"
-        "        self.fenced = self.generation\n",
+        "        self.steering = (*back, *self.steering)\n",
+        "        self.steering = (*back, *self.steering)\n        self.fenced = self.generation\n",
     ),
 )

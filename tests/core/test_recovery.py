@@ -44,6 +44,15 @@ def test_all_that_a_lost_run_had_taken_up_is_lost_once() -> None:
     assert settled == (ended(ONE, Outcome.LOST, A, B, C),)
 
 
+def test_what_a_run_took_up_and_gave_back_still_waits() -> None:
+    log = [said(A, ONE), began(ONE, A), said(B, TWO), said(C, THREE), began(ONE, B, C)]
+
+    found, settled = recover([*log, said(C, THREE), ended(ONE, Outcome.COMPLETED, A, B)])
+
+    assert [turn.messages[0].id for turn in found.waiting] == [C]
+    assert settled == ()
+
+
 def test_a_run_goes_on_though_one_of_its_messages_was_withdrawn_before_it_began() -> None:
     withdrawn = ended(TWO, Outcome.WITHDRAWN, A, started=False)
     log = [said(A, TWO), said(B, TWO), withdrawn, began(TWO, B)]

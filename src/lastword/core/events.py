@@ -39,6 +39,7 @@ class Ended:
 
     run: RunId
     outcome: Literal[Outcome.COMPLETED, Outcome.FAILED]
+    left: int = 0  # of those that joined it last, how many it never was given
 
 
 @value

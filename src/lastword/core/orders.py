@@ -69,7 +69,7 @@ class Join:
 
 @value
 class Edit:
-    """The message now reads like this."""
+    """The message waits, under this run, and reads like this: it was edited, or given back."""
 
     message: Message
     run: RunId

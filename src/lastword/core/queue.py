@@ -75,6 +75,25 @@ def merged(several: Turns) -> Turn:
     return Turn(first.run, messages, first.also + joined)
 
 
+def parted(turn: Turn, left: int) -> tuple[Turn, Turns]:
+    """A turn without so many that joined it last; and those, each a turn of its own again."""
+    if not left:
+        return turn, ()
+    rest = Turn(turn.run, turn.messages[:-left], turn.also[:-left])
+    names = zip(turn.also[-left:], turn.messages[-left:], strict=True)
+    return rest, tuple(Turn(run, (message,)) for run, message in names)
+
+
+def places(steering: Turns, queue: Queue) -> int:
+    """How many messages wait."""
+    return sum(len(turn.messages) for turn in (*steering, *turns(queue)))
+
+
+def reached(queue: Queue, at: float) -> Queue:
+    """The queue with the windows closed that were open until then."""
+    return tuple(replace(w, due=None) if w.due is not None and w.due <= at else w for w in queue)
+
+
 def find(among: Turns, id: MessageId) -> Turn | None:
     """The turn that holds a message."""
     return next((turn for turn in among if id in ids(turn)), None)

@@ -46,7 +46,7 @@ class _Log:
     def _take(self, entry: Entry) -> None:
         match entry:
             case Said(message, run):
-                self.said[message.id] = (message, run)
+                self._say(message, run)
             case Began(run, _, messages):
                 self.began.setdefault(run, []).extend(messages)
             case Called(call=call):
@@ -59,6 +59,12 @@ class _Log:
                     self.over.add(run)
             case _:
                 pass
+
+    def _say(self, message: Message, run: RunId) -> None:
+        if message.id in self.said:  # edited, or given back by a run that had taken it up
+            for begun in self.began.values():
+                begun[:] = [id_ for id_ in begun if id_ != message.id]
+        self.said[message.id] = (message, run)
 
 
 def recover(

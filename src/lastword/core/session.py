@@ -67,8 +67,11 @@ from lastword.core.queue import (
     ids,
     merged,
     moved,
+    parted,
+    places,
     queue_edited,
     queue_without,
+    reached,
     turns,
     without,
 )
@@ -107,8 +110,8 @@ class SessionMachine:
                 return self._stored(message)
             case StoreFailed(message):
                 return self._store_failed(message)
-            case Ended(run, outcome):
-                return self._ended(run, outcome)
+            case Ended(run, outcome, left):
+                return self._ended(run, outcome, left)
             case StopAsked(reason, run, by):
                 return self._stop(reason, by) if run is None else self._stop_run(reason, run, by)
             case SteeringTaken(run):
@@ -137,7 +140,7 @@ class SessionMachine:
         if policy == "refuse" and self.busy:
             return [Refuse(event.message, "busy")]
         waits = self._waits(policy, event.message)
-        if waits and self._places_taken() >= self.settings.queue_limit:
+        if waits and places(self.steering, self.waiting) >= self.settings.queue_limit:
             return [Refuse(event.message, "full")]
 
         self.storing |= {event.message.id}
@@ -177,9 +180,6 @@ class SessionMachine:
                 return self.busy
             case _:
                 assert_never(policy)
-
-    def _places_taken(self) -> int:
-        return sum(len(turn.messages) for turn in (*self.steering, *turns(self.waiting)))
 
     def _wait(self, event: Accepted, turn: Turn, policy: Policy) -> Orders:
         held = self.hushed and event.message.origin != "person"
@@ -253,16 +253,18 @@ class SessionMachine:
     def _active(self) -> Turns:
         return (self.active,) if self.active else ()
 
-    def _ended(self, run: RunId, outcome: Outcome) -> Orders:
+    def _ended(self, run: RunId, outcome: Outcome, left: int) -> Orders:
         if run in self.dying:
             self.dying -= {run}
             return []  # it was cancelled first; the cancel had the last word
         if self.active is None or self.active.run != run or not self.started:
             raise ImpossibleMove(f"run {run} is not going, so it cannot have ended")
-        end = End(self.active, outcome, started=True)
+        ended, back = parted(self.active, left)
         self._vacate()
+        self.steering = (*back, *self.steering)
         self._steering_is_next()
-        return [end, *self._handoff()]
+        again = [Edit(turn.message, turn.run) for turn in back]
+        return [*again, End(ended, outcome, started=True), *self._handoff()]
 
     def _steering_is_next(self) -> None:
         """What was sent to steer a run that has ended is the next turn, all of it."""
@@ -394,7 +396,5 @@ class SessionMachine:
         self.waiting = tuple(replace(w, held=False) for w in self.waiting)
 
     def _clock(self, at: float) -> Orders:
-        self.waiting = tuple(
-            replace(w, due=None) if w.due is not None and w.due <= at else w for w in self.waiting
-        )
+        self.waiting = reached(self.waiting, at)
         return self._handoff()

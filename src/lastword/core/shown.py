@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from lastword.core.entries import Called, Finished, Native, Note, Result, Text, Thinking
-from lastword.core.model import CallId, Message, Outcome, RunId, Status
+from lastword.core.model import CallId, Message, MessageId, Outcome, RunId, Status
 from lastword.core.seen import Spoken
 from lastword.core.value import value
 
@@ -64,6 +64,10 @@ class LoggedTurn:
         else:
             self.items.append([item])
             self.batching = True
+
+    def give_back(self, message: MessageId) -> None:
+        """A message that joined it never was given to its run, and waits again."""
+        self.items = [i for i in self.items if not (isinstance(i, Message) and i.id == message)]
 
     def settle(self, result: Result) -> None:
         self.results.setdefault(result.call, result)  # one result, whatever comes late

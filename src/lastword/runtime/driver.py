@@ -254,7 +254,8 @@ class Driver:
             name = type(cause).__name__ if cause else "cancelled"
             log.error("run failed session=%s run=%s error=%s", self.id, run, name)
             log.debug("run failed session=%s run=%s", self.id, run, exc_info=cause)
-        self.tell(Ended(run, Outcome.FAILED if going.error else Outcome.COMPLETED))
+        outcome = Outcome.FAILED if going.error else Outcome.COMPLETED
+        self.tell(Ended(run, outcome, len(going.joined)))  # what it was not given is the next turn
         del self.going[run]
         going.processes.end()
         going.main = None  # its traceback holds all of this; let it go without the collector
@@ -280,10 +281,10 @@ class Driver:
         self.publish("ended", turn.run, outcome.value, finished)
         self.shared.tally.runs[outcome] += order.started
         log.info("ended session=%s run=%s outcome=%s", self.id, turn.run, outcome)
-        if step.settlement and order.started:
-            step.settlement.runs.append(turn.run)
-        elif step.settlement:
-            step.settlement.messages += [MessageReport(m, "dropped") for m in turn.messages]
+        if step.settlement:
+            step.settlement.runs += [turn.run] if order.started else []
+            dropped = self.going[turn.run].joined if order.started else turn.messages
+            step.settlement.messages += [MessageReport(m, "dropped") for m in dropped]
         tickets = [ticket for id_ in ids for ticket in self.tickets.pop(id_, [])]
         told += [(ticket, outcome, error) for ticket in tickets]
 

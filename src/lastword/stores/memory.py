@@ -102,6 +102,7 @@ class MemoryStore:
         for entry in write.entries:
             if isinstance(entry, Said):
                 row.said[entry.message.id] = entry
+                row.began.discard(entry.message.id)  # edited, or given back: it waits
             elif isinstance(entry, Began):
                 row.began.update(entry.messages)
             elif isinstance(entry, Finished):

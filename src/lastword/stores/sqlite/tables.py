@@ -331,7 +331,7 @@ def _keep_messages(db: sqlite3.Connection, row: _Row, entries: tuple[Entry, ...]
         if isinstance(entry, Said):
             db.execute(
                 "INSERT INTO messages (session, id, said) VALUES (?, ?, ?)"
-                " ON CONFLICT (session, id) DO UPDATE SET said = excluded.said",
+                " ON CONFLICT (session, id) DO UPDATE SET said = excluded.said, began = 0",
                 (row.key, entry.message.id, number),
             )
         elif isinstance(entry, Began):
