@@ -3,14 +3,15 @@
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager
 from typing import Any, TypeAlias
 
 import pytest
 
 import lastword
 from lastword import Receipt, Run, Runtime, Session, Superseded
+from lastword.core.entries import LeftOut, Native
 from lastword.core.model import RunId
-from lastword.core.transcript import Native
 from lastword.runtime.owned import Kept
 from tests.runtime.zombie import Stage, staged
 
@@ -19,6 +20,11 @@ Try: TypeAlias = Callable[[Stage, Session], Awaitable[Any]]
 
 async def _in(opened: Any) -> None:
     async with opened:
+        pass
+
+
+async def _within(opened: AbstractContextManager[None]) -> None:
+    with opened:
         pass
 
 
@@ -59,6 +65,10 @@ ACTS: dict[str, Try] = {
     "Run.isolate": lambda stage, session: _run(stage, session).isolate(print, "late"),
     "Run.executor": _executor,
     "Run.must_hold": lambda stage, session: _now(_run(stage, session).must_hold()),
+    "Run.act": lambda stage, session: _within(_run(stage, session).act("late").under_way()),
+    "Call.under_way": lambda stage, session: _within(
+        _run(stage, session).intend(stage.tool).under_way()
+    ),
     "Call.begin": lambda stage, session: _now(_run(stage, session).intend(stage.tool).begin()),
 }
 # what is dropped without a word: to a sink, beside the answer
@@ -69,6 +79,10 @@ DROPPED: dict[str, Try] = {
     "Run.fence": lambda stage, session: _run(stage, session).fence(stage.tool)(),
     "Run.used": lambda stage, session: _now(_run(stage, session).used("m", 1, 1)),
     "Run.seal": lambda stage, session: _now(_run(stage, session).seal(Native("e", "{}"))),
+    "Run.declined": lambda stage, session: _now(_run(stage, session).declined(400)),
+    "Run.leave_out": lambda stage, session: _now(
+        _run(stage, session).leave_out(LeftOut(RunId("x"), RunId("y"), "turn", "all of it"))
+    ),
     "Call.skip": lambda stage, session: _now(_run(stage, session).intend(stage.tool).skip("")),
 }
 # what says that it stopped nothing
@@ -89,7 +103,7 @@ READS = {
     *("Ticket.outcome", "Ticket.receipt", "Ticket.started"),
     *("Child.done", "Child.kept", "Child.outcome", "Child.run", "Child.session", "Child.text"),
     *("Run.current", "Run.generation", "Run.id", "Run.messages", "Run.session", "Run.shelf"),
-    *("Run.above", "Run.token"),
+    *("Run.above", "Run.less", "Run.token"),
     *("Call.arguments", "Call.news", "Call.report"),
 }
 # what a session tells its own tickets and calls; not for programs

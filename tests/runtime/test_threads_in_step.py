@@ -14,6 +14,7 @@ from lastword.runtime import hold, moves
 from lastword.runtime.feed import Feed
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.moves import Moves
+from lastword.runtime.speech import Piece
 from lastword.runtime.step import Step
 from tests.runtime.stepping import Steps, every_order
 
@@ -28,7 +29,8 @@ class Session:
         message = Message(MessageId("m"), "go")
         machine.apply(Accepted(message, RUN))
         machine.apply(Stored(message.id))
-        feed = Feed(SessionId("s"), asyncio.get_running_loop(), keep=100)
+        loop = asyncio.get_running_loop()
+        feed = Feed(SessionId("s"), loop, lambda: machine.fenced, keep=100)
         self.hold = Hold(machine, lock, feed, RUN, machine.generation)
         self.moves = Moves(machine, lock)
         self.moves.known = known
@@ -67,15 +69,15 @@ async def test_what_began_before_a_stop_is_seen_by_it_and_nothing_begins_after()
     assert set(told) == {(True, True), (False, False)}  # it is waited for, or is refused
 
 
-async def test_text_that_was_let_out_is_in_what_a_stop_stores_and_nothing_comes_after() -> None:
+async def test_text_that_was_let_out_is_known_to_a_stop_and_nothing_comes_after() -> None:
     def scene(steps: Steps) -> list[Callable[[], object]]:
-        session = Session(steps.lock)
+        session, piece = Session(steps.lock), Piece("text", 6, 6)
 
         def stop() -> bool:
             session.stop()
-            return bool(session.hold.take_shown())
+            return piece.out
 
-        return [lambda: session.hold.publish("text", "a word"), stop]
+        return [lambda: session.hold.publish("text", "a word", piece=piece), stop]
 
     told = [tuple(both) for both in every_order([hold, moves], scene)]
 

@@ -101,7 +101,7 @@ class Fence:
             await self._turn.acquire()
             try:
                 await self._rest()
-                if said and self._speech and self._hold.current:
+                if said and self._speech and self._hold.granted:
                     effect.piece = await self._speech.stored(said, lambda: self._hold.current)
                 await self._hold.steady()
                 if self._hold.current:

@@ -112,7 +112,7 @@ class ForFrameworks:
 
     def declined(self, status: int) -> bool:
         """A provider did not take what was asked; whether that was so the last time too."""
-        if self._hold.current:
+        if self._hold.granted:
             self._desk.journal.add(Declined(self.id, status))
         return self._declined
 
@@ -122,7 +122,7 @@ class ForFrameworks:
 
     def leave_out(self, *left: LeftOut) -> None:
         """It was taken without this, which from now on is shown by name."""
-        if self._hold.current:
+        if self._hold.granted:
             self._desk.journal.add(*left)
 
     async def summarise(self, text: str, *, upto: RunId) -> tuple[Shown, ...]:
