@@ -44,7 +44,7 @@ def awaiting(call: Callable[[], Awaitable[object]]) -> Side:
 
 
 async def emit_into_the_feed() -> None:
-    feed = Feed(SessionId("bare"), asyncio.get_running_loop(), keep=1000)
+    feed = Feed(SessionId("bare"), asyncio.get_running_loop(), lambda: Generation(0), keep=1000)
     machine, generation, run_id = SessionMachine(Settings()), Generation(0), RunId("bare#1")
 
     async def appending(times: int) -> None:

@@ -30,14 +30,14 @@ class Unchecked(Hold):
         with self.lock:
             if event is not None:
                 effect.event = self._let_through(*event)
+            if effect.piece is not None:
+                effect.piece.out = True
             effect.begun = True
-            self._under_way[effect] = None
+            self._under_way[effect] = 1
             return True
 
     def _let_through(self, kind: Kind, text: str, data: object) -> FeedEvent | None:
-        if kind == "text":
-            self.shown.append(text)
-        elif kind == "typing":
+        if kind == "typing":
             self.typing = bool(data)
         return self._feed.append(kind, self.generation, self.run, text, data)
 

@@ -346,6 +346,8 @@ class Asked:
     def open(self) -> tuple["Asked", ...]:
         return () if self.answers else (self,)
 
+    def nobody(self, id: str, generation: int) -> None: ...
+
     def answer(self, id: str, allow: bool, generation: int, *, always: bool = False) -> None:
         self.answers.append((id, allow, generation, always))
 
