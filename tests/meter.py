@@ -10,6 +10,7 @@ does, on the whole machine, time passes slowly here.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -19,6 +20,7 @@ from typing import NamedTuple
 _PROC = Path("/proc")
 _NANO, _MICRO = 1e-9, 1e-6
 _JIFFY = 1 / os.sysconf("SC_CLK_TCK")
+_LOOKING = threading.Lock()  # held while files are open for a look
 _STARVED = 0.1  # of the time in which somebody stands in line, so much passes
 
 
@@ -64,7 +66,8 @@ class Meter:
 
     def _look(self) -> None:
         self._seen, self._at_disk = {}, False
-        self._look_at(os.getpid())
+        with _LOOKING:
+            self._look_at(os.getpid())
         ran, _ = self._seen.get(str(os.getpid()), Used(time.process_time()))
         self._seen[str(os.getpid())] = Used(ran - time.thread_time())
 
@@ -93,7 +96,15 @@ def _fields(stat: Path) -> list[str]:
 
 def _pressure() -> float:
     """For how long, since the machine began, somebody has stood in line for a processor."""
-    with suppress(OSError, ValueError):
+    with _LOOKING, suppress(OSError, ValueError):
         some, *_ = (_PROC / "pressure" / "cpu").read_text().splitlines()
         return int(some.rpartition("total=")[2]) * _MICRO
     return 0.0
+
+
+def open_files(pid: int | None = None) -> dict[str, str]:
+    """The descriptors of a process, this one if none is named, and what each is of; no meter's."""
+    folder = _PROC / ("self" if pid is None else str(pid)) / "fd"
+    with _LOOKING:
+        links = [folder / name for name in os.listdir(folder)]  # noqa: PTH208 - closed by then
+        return {link.name: str(link.readlink()) for link in links if link.is_symlink()}

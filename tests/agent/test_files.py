@@ -10,6 +10,7 @@ import pytest
 
 from lastword import Run, Runtime, Status
 from lastword.agent.tools.files import Files
+from tests.meter import open_files
 from tests.promise.stories import heard_by
 from tests.promise.workshop import gone, until
 
@@ -277,10 +278,6 @@ def test_a_search_asks_before_every_file_whether_it_may_go_on(root: Path) -> Non
     with pytest.raises(InterruptedError, match="stopped after 3 names"):
         Files([root]).search_files("x", "sub", may_go_on=may_go_on)
     assert len(asked) == 4
-
-
-def open_files() -> int:
-    return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
 def test_nothing_is_left_open_whatever_happens(root: Path) -> None:

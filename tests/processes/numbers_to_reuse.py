@@ -25,7 +25,7 @@ from tests.processes.household import children, name_of, state
 LAST = Path("/proc/sys/kernel/ns_last_pid")
 SOON, LATER = 0.2, 0.4  # seconds of grace: one is over before the other
 STUBBORN = "trap '' TERM; echo; while :; do sleep 50; done"
-DEEP = "sh -c 'sleep 50 & wait; echo; sleep 50' & wait"
+DEEP = "sh -c 'sleep 50 & wait; echo; exec sleep 50' & wait"  # it takes no number afterwards
 DEEP_AND_STUBBORN = f"(trap '' TERM; sh -c 'trap - TERM; sleep 50; :' & {STUBBORN}) & wait"
 
 

@@ -19,6 +19,7 @@ from lastword.processes.channel import Channel
 from lastword.processes.input import Input
 from lastword.processes.output import Output
 from lastword.processes.plumbing import Plumbing
+from tests.meter import open_files
 from tests.processes.household import children, the_warden, zombies, zygotes
 from tests.promise.workshop import until
 
@@ -52,7 +53,7 @@ class Stock:
         gc.collect()
         kinds = Counter(type(one).__name__ for one in gc.get_objects() if isinstance(one, OURS))
         return cls(
-            fds={name: open_files(pid) for name, pid in pids.items()},
+            fds={name: len(open_files(pid)) for name, pid in pids.items()},
             threads=threading.active_count(),
             zombies=sum(len(zombies(pid)) for pid in pids.values()),
             objects=dict(kinds),
@@ -65,10 +66,6 @@ async def warden_is_idle(warden: Warden) -> None:
     await (await warden.spawn(NOTHING)).wait()
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-
-
-def open_files(pid: int) -> int:
-    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
 def memory(level: Level) -> dict[str, int]:

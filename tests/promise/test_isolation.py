@@ -6,7 +6,6 @@ import threading
 import tracemalloc
 from collections import Counter
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +13,7 @@ from lastword import Outcome, Run, Runtime
 from lastword.errors import UnknownSession
 from lastword.testing.recorder import Recorder
 from lastword.testing.seeded import explore
+from tests.meter import open_files
 from tests.promise.stories import Latch, a_while, check_log, runtime, stop, talk
 
 
@@ -90,11 +90,10 @@ def test_a_stale_run_that_unwinds_late_takes_nothing_from_the_next(schedules: in
 
 
 def _living() -> dict[str, int]:
-    fds = Path("/proc/self/fd")
     return {
         "tasks": len(asyncio.all_tasks()),
         "threads": threading.active_count(),
-        "descriptors": len(list(fds.iterdir())) if fds.is_dir() else 0,
+        "descriptors": len(open_files()),
     }
 
 

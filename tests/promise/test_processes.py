@@ -10,6 +10,7 @@ import pytest
 
 from lastword import FeedEvent, Outcome, Receipt, Run, Runtime, Session, Superseded
 from lastword.processes import Process
+from tests.meter import open_files
 from tests.promise.workshop import (
     DYING_LOUDLY,
     POLITE,
@@ -366,4 +367,4 @@ def leftovers() -> tuple[int, int]:
     """How many descriptors, and how many processes below this one."""
     mine = children_of(os.getpid())
     below = [pid for child in mine for pid in children_of(child)]
-    return len(list(Path("/proc/self/fd").iterdir())), len(mine) + len(below)
+    return len(open_files()), len(mine) + len(below)

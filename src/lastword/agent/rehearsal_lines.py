@@ -110,7 +110,7 @@ def _told(part: ToolReturnPart) -> str:
     text = _short(part.model_response_str(wrap_if_error=False), 600)
     if part.outcome == "failed" and text.startswith("["):  # lastword's word on what became of it
         return f"{part.tool_name}: {text}"
-    return f"{part.tool_name} {_OUTCOMES.get(part.outcome, part.outcome)}: {text or 'nothing'}"
+    return f"{part.tool_name} {_OUTCOMES.get(part.outcome, part.outcome)}: {text}"
 
 
 def _tool(name: str, scene: Scene, *values: str) -> list[Piece]:
