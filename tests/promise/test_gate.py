@@ -182,6 +182,7 @@ def test_a_stop_at_every_step_between_the_check_and_the_first_line_tells_no_lie(
             session = r.session("s")
             await session.send("before")
             await a_while()
+            await session.loaded()  # so that it is accepted in the step in which it is sent
 
             def stop_now(_: object) -> None:
                 receipts.append(session.stop())

@@ -42,7 +42,8 @@ class Flaky(MemoryStore):
 class Storm:
     """One story."""
 
-    def __init__(self, seed: int, failing: float) -> None:
+    def __init__(self, seed: int, failing: float, rest: float) -> None:
+        self.rest = rest
         self.draw = random.Random(seed)
         self.store = Flaky(self.draw, failing)
         self.tickets: list[tuple[str, Ticket]] = []
@@ -114,7 +115,12 @@ class Storm:
         keep = self.draw.choice(["drop", "keep"])
         engine = OneAtATime(self.engine)
         async with runtime(
-            engine, sink=self.sink, store=self.store, deadline=2, queue_on_stop=keep
+            engine,
+            sink=self.sink,
+            store=self.store,
+            deadline=2,
+            queue_on_stop=keep,
+            rest=self.rest,
         ) as r:
             sessions = [r.session("s"), r.session("z")]
             doing: list[asyncio.Task[None]] = []
@@ -144,15 +150,24 @@ class Storm:
         assert all(ticket.done for _, ticket in self.tickets)
 
 
-@pytest.mark.parametrize("failing", [0, 0.15])
-def test_no_storm_breaks_the_promise(failing: float, schedules: int) -> None:
+@pytest.mark.parametrize(
+    ("failing", "rest"),
+    [
+        (0, 60),
+        (0.15, 60),
+        # sessions leave memory, and come back, all the time
+        pytest.param(0, 1, marks=pytest.mark.scenario("R15")),
+        pytest.param(0.15, 1, marks=pytest.mark.scenario("R15")),
+    ],
+)
+def test_no_storm_breaks_the_promise(failing: float, rest: float, schedules: int) -> None:
     acts = 0
     for seed in range(schedules):
-        storm = Storm(seed, failing)
+        storm = Storm(seed, failing, rest)
         try:
             play(storm.tell, Choices(seed))
         except BaseException as error:
-            error.add_note(f"story and schedule {seed}, failing {failing}")
+            error.add_note(f"story and schedule {seed}, failing {failing}, rest {rest}")
             raise
         acts += storm.acts
     assert acts > 3 * schedules, "the storms were not much of a storm"

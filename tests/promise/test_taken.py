@@ -271,8 +271,7 @@ async def test_a_stop_of_everything_names_what_cannot_be_read_and_stops_the_rest
     disk.loading.open.set()
     disk.unreadable = "s"
     async with runtime(answer, store=disk) as r:
-        for name in ("s", "t"):
-            r.session(name)
+        _held = [r.session(name) for name in ("s", "t")]
         receipts = await r.stop_all()
     assert beyond(receipts["s"])
     assert [report.fate for report in receipts["t"].messages] == ["dropped"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
 from secrets import token_hex
-from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from lastword.cells.cell import live
 from lastword.cells.living import Living
@@ -17,12 +16,8 @@ from lastword.errors import AlreadyRunning, CellGone, NotPausable, UnknownCell
 from lastword.runtime.asking import act
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
-from lastword.runtime.shelf import Shelf
 from lastword.runtime.ticket import Ticket
 from lastword.stores.contract import StoredCell
-
-# that have ended and are being looked at, so that a second observer finds the first
-_ended: WeakKeyDictionary[Shelf, WeakValueDictionary[CellId, Living]] = WeakKeyDictionary()
 
 
 async def paused(runtime: Runtime) -> tuple[StoredCell, ...]:
@@ -99,16 +94,17 @@ async def wait(session: Session, cell: str) -> Frontier | Ending:
 
 
 async def _known(session: Session, cell: str) -> Living:
-    await session.loaded()
-    shelf, id_ = session.shelf, CellId(cell)
-    if id_ in shelf:
-        return live(shelf, id_)
-    ended = _ended.setdefault(shelf, WeakValueDictionary())
-    found = next((stored for stored in await session.cells() if stored.id == cell), None)
-    if found is None:
-        raise UnknownCell(cell, session.id)
-    if id_ in shelf:  # it was not there yet
-        return live(shelf, id_)
-    if found.record.ending is None:
-        raise CellGone(cell, "another process has it")
-    return ended.setdefault(id_, Living(found, shelf))
+    with session.held():
+        await session.loaded()
+        shelf, id_ = session.shelf, CellId(cell)
+        if id_ in shelf:
+            return live(shelf, id_)
+        found = next((stored for stored in await session.cells() if stored.id == cell), None)
+        if found is None:
+            raise UnknownCell(cell, session.id)
+        if id_ in shelf:  # it was not there yet
+            return live(shelf, id_)
+        if found.record.ending is None:
+            raise CellGone(cell, "another process has it")
+        seen = shelf.seen.setdefault(id_, Living(found, shelf))
+        return seen if isinstance(seen, Living) else Living(found, shelf)

@@ -1,10 +1,16 @@
-"""A session from the runtime's side: opened, stopped, flushed and closed, whoever asks."""
+"""A session from the runtime's side: opened, stopped, flushed, let go and closed, whoever asks.
+
+Its driver, which is most of what it takes, is there while there is something to do. Whoever waits
+for anything on the way to an act holds it at work meanwhile; so a driver that was let go is never
+the one that acts. A stop from another thread needs none: it is made at the seat, under the lock
+under which the session is let go, and is first in what the next driver finds.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -24,6 +30,8 @@ from lastword.errors import (
 from lastword.runtime import intake
 from lastword.runtime.driver import Driver
 from lastword.runtime.going import Going, run_here
+from lastword.runtime.resting import at_rest
+from lastword.runtime.seat import Seat
 from lastword.runtime.step import Step
 from lastword.runtime.stop import Answer, Settlement
 from lastword.runtime.tasks import ended
@@ -37,41 +45,97 @@ class Conversation:
 
     def __init__(
         self,
-        driver: Driver,
+        seat: Seat,
+        make: Callable[[Conversation], Driver],
         runtime_must_be_open: Callable[[], object],
         *,
         new: bool = False,  # its name was never used: there is nothing to load
     ) -> None:
-        self.driver = driver
+        self.seat = seat
+        seat.feed.whose = self
         self.closed = False
-        self._new = new
+        self._new = seat.moves.known = new
         self.deleted = False
-        driver.moves.known = new
+        self.asked = 0  # how often something was asked of it
+        self._make = make
+        self._driver: Driver | None = None
+        self._holders = 0
         self._runtime_must_be_open = runtime_must_be_open
         self._loading: asyncio.Task[None] | None = None
+        self.releasing: asyncio.Task[None] | None = None  # to whoever asks next, in any process
 
     @property
     def id(self) -> SessionId:
-        return self.driver.id
+        return self.seat.id
+
+    @property
+    def at_work(self) -> Driver | None:
+        """The part of it that acts, if there is one now."""
+        return self._driver
+
+    @property
+    def driver(self) -> Driver:
+        """The same, made if there is none. Any thread may ask."""
+        if driver := self._driver:
+            return driver
+        with self.seat.lock:
+            if self._driver is None:
+                self._driver = self._make(self)
+            return self._driver
+
+    @contextmanager
+    def held(self) -> Generator[Driver]:
+        """Its driver, which is the session's until this ends. For the event loop's thread."""
+        self.asked += 1
+        self._holders += 1
+        try:
+            yield self.driver
+        finally:
+            self._holders -= 1
+
+    @property
+    def lost(self) -> bool:
+        """Whether another process has it."""
+        return self._driver is not None and self._driver.lost
 
     @property
     def idle(self) -> bool:
         """Whether nothing of it is going, and nothing waits."""
-        return not self.driver.machine.busy and not self.driver.machine.waiting
+        return not self.seat.machine.busy and not self.seat.machine.waiting
 
     def is_below(self, id: SessionId) -> bool:
         """Whether it is a child's, at any depth, of that session."""
-        return id in self.driver.ancestors
+        return self._driver is not None and id in self._driver.ancestors
+
+    def let_go(self) -> bool:
+        """Leave memory, if nothing here is needed: whatever comes next finds it in the store."""
+        driver = self._driver
+        if driver and driver.lost:
+            return not driver.settlements  # who holds it is told; who asks anew gets another
+        if driver is None or self._holders or self.closed or not at_rest(driver):
+            return False
+        if not self.seat.moves.forget():
+            return False  # a stop from another thread was quicker
+        self._driver = self._loading = None
+        driver.retire()
+        self.seat.feed.trim()
+        return True
+
+    def put_away(self) -> None:
+        """It stays, and nothing is said in it: keep no more of it than that takes."""
+        if self._driver and not self._driver.going:
+            self._driver.history.forget()
+            self.seat.feed.trim()
 
     @property
     def over(self) -> bool:
         """Whether it was a child run's, which has ended: its log can be read, and no more."""
-        return not self._new and bool(self.driver.ancestors)
+        return not self._new and self._driver is not None and bool(self._driver.ancestors)
 
     def must_be_open(self) -> None:
         """Raise if nothing can be asked of it any more."""
         self._runtime_must_be_open()
-        if self.driver.lost:
+        if self.lost:
             raise OwnedElsewhere(self.id, _TAKEN)
         if self.closed or self.over:
             raise UnknownSession(
@@ -81,13 +145,23 @@ class Conversation:
 
     async def loaded(self) -> None:
         """Know what the store knows."""
-        if not self.driver.moves.known:
+        while not self.seat.moves.known:
             await unless_closed(self._load())
 
     def _load(self) -> asyncio.Task[None]:
         if self._loading is None or (self._loading.done() and _failed(self._loading)):
-            self._loading = self.driver.duties.start(intake.load(self.driver), name="load")
+            self._loading = self.driver.duties.start(self._load_now(), name="load")
         return self._loading
+
+    async def _load_now(self) -> None:
+        if self.releasing:  # it is given back before it is had again, and not after
+            await asyncio.wait([self.releasing])
+        await intake.load(self.driver)
+
+    def end_processes_now(self) -> None:
+        """Those of stopped runs, although the loop may be stalled. Any thread may ask."""
+        if self._driver:
+            self._driver.end_processes_now()
 
     async def flushed(self, seconds: float) -> None:
         """Return when all is durable, or cannot be, or so much time has passed."""
@@ -104,7 +178,7 @@ class Conversation:
             self._loading.cancel()  # what has not been read stays as it is
         asked = StopAsked(reason, run, by, said)
         try:
-            step = self.driver.moves.make(asked)
+            step = self.seat.moves.make(asked)
         except Superseded:
             return partial(self._not_stopped, asked)
 
@@ -119,10 +193,9 @@ class Conversation:
 
     def refused(self, asked: StopAsked) -> Receipt:
         """What a run is told that asks for a stop and has lost its own session: that it is none."""
-        driver = self.driver
-        step = Step(asked, [], driver.machine.generation, driver.loop.time())
+        step = Step(asked, [], self.seat.machine.generation, self.driver.loop.time())
         why = "nothing was stopped, because the run that asked for it has been stopped or replaced"
-        return at_fence(driver, step, beyond=why)
+        return at_fence(self, step, beyond=why)
 
     def _not_stopped(self, asked: StopAsked) -> Answer:
         receipt, loop = self.refused(asked), self.driver.loop
@@ -138,12 +211,12 @@ class Conversation:
     def answer(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
         """The receipt of what this step stopped, or of the stop that is still being settled."""
         if why := self.beyond:
-            return _given(at_fence(self.driver, step, beyond=why))
+            return _given(at_fence(self, step, beyond=why))
         if step.early and not self.closed:
             return self._answer_early(step, caller)
         settlement = self._settlement(step)
         if settlement is None:
-            return _given(at_fence(self.driver, step))
+            return _given(at_fence(self, step))
         if settlement.answer.done() or settlement.includes(caller):
             return _given(settlement.receipt())  # nobody waits for their own end
         return settlement.answer
@@ -159,17 +232,17 @@ class Conversation:
         """What is known in the instant of the fence, once that is stored, or could not be."""
         if step.early or settlement is None:
             return await asyncio.shield(answer)
-        receipt = at_fence(self.driver, step)
+        receipt = at_fence(self, step)
         return replace(receipt, durable=await asyncio.shield(settlement.fence))
 
     @property
     def beyond(self) -> str:
         """Why nothing that goes on under its name can be stopped through this one."""
-        if self.driver.settlements:
+        if self._driver and self._driver.settlements:
             return ""
         if self.deleted:
             return "it was deleted; ask the runtime for it anew"
-        return f"it belongs to {_TAKEN}; stop it there" if self.driver.lost else ""
+        return f"it belongs to {_TAKEN}; stop it there" if self.lost else ""
 
     def _answer_early(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
         """The receipt of a stop that came before anybody knew what there is to stop."""
@@ -181,10 +254,10 @@ class Conversation:
             except TimeoutError:
                 step.promised = True
                 why = "its store has not answered; the stop comes first when it does"
-                waits = at_fence(self.driver, step, beyond=why)
+                waits = at_fence(self, step, beyond=why)
                 return replace(waits, later=partial(self._answer_early, step, None))
             except (StoreError, RuntimeClosed) as error:
-                return at_fence(self.driver, step, beyond=str(error))
+                return at_fence(self, step, beyond=str(error))
             if step.error:
                 raise step.error
             step.early = False
@@ -215,11 +288,12 @@ def _given(receipt: Receipt) -> asyncio.Future[Receipt]:
     return now
 
 
-def at_fence(driver: Driver, step: Step, *, beyond: str = "") -> Receipt:
+def at_fence(session: Conversation, step: Step, *, beyond: str = "") -> Receipt:
     """All that is known in the instant of the fence; false if there was nothing to stop.
 
     `beyond` is why there may be something all the same.
     """
+    driver = session.driver
     if step.early and not driver.moves.known and not beyond:
         beyond = "it was not read from its store yet; the stop comes first when it is"
     ends = [order for order in step.orders if isinstance(order, End)]
@@ -228,11 +302,11 @@ def at_fence(driver: Driver, step: Step, *, beyond: str = "") -> Receipt:
     took = driver.loop.time() - step.at
 
     async def settled() -> Receipt:
-        driver.carry_out()
+        session.driver.carry_out()
         if step.settlement:
             return await asyncio.shield(step.settlement.done)
-        await driver.gone()
-        return at_fence(driver, step)
+        await session.driver.gone()
+        return at_fence(session, step)
 
     return Receipt(
         session=driver.id,

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -28,21 +27,20 @@ from lastword.core.events import (
 from lastword.core.model import Generation, Message, MessageId, Outcome, Reason, RunId, SessionId
 from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
-from lastword.core.session import SessionMachine
 from lastword.core.transcript import Began, Finished, Said
 from lastword.errors import ImpossibleMove, StaleRun
 from lastword.runtime.children import Child
-from lastword.runtime.feed import Feed, FeedEvent, Kind
+from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.fence import Fence
 from lastword.runtime.going import Going
 from lastword.runtime.history import History
-from lastword.runtime.hold import Hold, fenced_at
+from lastword.runtime.hold import Hold
 from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Ledger
-from lastword.runtime.moves import Moves
 from lastword.runtime.news import News, announce
 from lastword.runtime.owned import Owned, kill_all
 from lastword.runtime.run import Engine, Run
+from lastword.runtime.seat import Seat
 from lastword.runtime.shared import Shared
 from lastword.runtime.shelf import Shelf
 from lastword.runtime.speech import Speech
@@ -60,41 +58,37 @@ class Driver:
 
     def __init__(
         self,
-        id: SessionId,
+        seat: Seat,
         shared: Shared,
         engine: Engine,
         *,
         ancestors: tuple[SessionId, ...] = (),  # of a child's session: those above, root first
         parent: Going | None = None,  # that run, if its end is to be the child's end
-        root: Driver | None = None,  # of a child's session: the person's
+        root: Seat | None = None,  # of a child's session: the person's
     ) -> None:
-        self.id, self.ancestors = id, ancestors
+        self.id, self.ancestors = seat.id, ancestors
+        self.lock, self.machine = seat.lock, seat.machine
+        self.moves, self.feed = seat.moves, seat.feed
         self.shared = shared
         self.engine = engine
         self.threads, self.grace_of = shared.threads, shared.grace_of
-        self.lock = parent.hold.lock if parent else threading.Lock()
-        self.loop = asyncio.get_running_loop()
-        self.thread = threading.get_ident()  # the loop's
-        self.machine = SessionMachine(shared.settings)
-        self.moves = Moves(self.machine, self.lock)
-        fenced = partial(fenced_at, self.machine, parent.hold if parent else None)
-        self.feed = Feed(id, self.loop, fenced, keep=shared.feed_limit, clock=shared.clock)
+        self.loop, self.thread = shared.loop, shared.thread
         self.news = News(self.machine, self.publish)
         above = ancestors[-1] if ancestors else None
         self.feed.claim = root.feed.claim if root else self.feed.claim
         self.journal = Journal(
-            *(id, shared.store, self.machine, self._refuse, self._lost, above, shared.clock)
+            *(self.id, shared.store, self.machine, self._refuse, self._lost, above, shared.clock)
         )
         self.cells = Shelf(self.journal, shared.processes, self.publish)
-        self.telling = Telling(id, self.journal)
-        self.history = History(id, shared.store, self.journal, shared.partial)
+        self.telling = Telling(self.id, self.journal)
+        self.history = History(self.id, shared.store, self.journal, shared.partial)
         self.duties = Tasks()  # what has to be done to the end: storing, committing
         self.settling = Tasks()
         self.tickets: dict[MessageId, list[Ticket]] = {}
         self.storing: dict[MessageId, asyncio.Task[None]] = {}
         self.settlements: list[Settlement] = []
         self.lost = False  # to another process
-        self.kept = shared.kept.setdefault(ancestors[0] if ancestors else id, [])
+        self.kept = (root or seat).kept
         self._parent, self._root = parent, (root,) if root else ()
         self._runs, self.going = Tasks(), dict[RunId, Going]()
         self._timers: dict[asyncio.TimerHandle, None] = {}
@@ -380,6 +374,11 @@ class Driver:
         for timer in self._timers:
             timer.cancel()
         self.feed.close()
+        self.journal.close()
+        self.telling.close()
+
+    def retire(self) -> None:
+        """The session is let go: nothing of it is here any more."""
         self.journal.close()
         self.telling.close()
 

@@ -79,6 +79,7 @@ class Feed:
         "claim",
         "epoch",
         "last",
+        "whose",
     )
 
     def __init__(
@@ -89,14 +90,17 @@ class Feed:
         *,
         keep: int,
         clock: Clock = time_of_day,
+        home: int | None = None,
+        numbered: tuple[str, int] | None = None,  # go on from there
     ) -> None:
-        self.epoch = secrets.token_hex(6)  # its numbers begin anew: whose they are
-        self.last = 0
+        # its numbers begin anew in every process: whose they are
+        self.epoch, self.last = numbered or (secrets.token_hex(6), 0)
+        self.whose: object = None  # the session, which is found for as long as this is watched
         self.claim = Claim()  # nothing is shown while it is not good; the store's, once it is known
         self._session = session
         self._loop = loop
         self._fenced = fenced  # where the last stop or takeover has moved the generation to
-        self._home = threading.get_ident()  # the loop's thread
+        self._home = home or threading.get_ident()  # the loop's thread
         self._keep = keep
         self._clock = clock
         self._events: dict[int, FeedEvent] = {}
@@ -117,7 +121,7 @@ class Feed:
         fields = (number, kind, self._session, generation, run, text, data, self._clock())
         event = tuple.__new__(FeedEvent, fields)  # pyright: ignore[reportUnknownMemberType] - as typeshed has it
         self._events[number] = event
-        if number > self._keep:
+        if len(self._events) > self._keep:
             del self._events[number - self._keep]
         if self._more is not None:
             self._wake()
@@ -148,6 +152,16 @@ class Feed:
         """Return when there is something after a number, or no more will come."""
         while number >= self.last and not self._closed:
             await self._news()
+
+    def trim(self) -> None:
+        """Keep nothing for late watchers: the log has it."""
+        self._events = {}
+
+    def begin_anew(self) -> None:
+        """Things have happened that are not in here: nobody can go on from where they were."""
+        if self.last:
+            self.epoch = secrets.token_hex(6)
+            self.trim()
 
     def close(self) -> None:
         """No more will come: watchers end once they have read what is there."""

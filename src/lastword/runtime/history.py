@@ -21,11 +21,17 @@ class History:
         self._session = session
         self._store = store
         self._journal = journal
+        self._partial: Partial = partial
         self._transcript = Transcript(partial)
         self.doubts = Doubts()
         self._taught = False
         self._read = 0
         self._turn = asyncio.Lock()  # two readers would add the same entries twice
+
+    def forget(self) -> None:
+        """Know nothing of what is shown until it is asked for again."""
+        if not self._turn.locked():
+            self._transcript, self._read = Transcript(self._partial), 0
 
     async def shown(self) -> tuple[Shown, ...]:
         """All that is durable by now."""

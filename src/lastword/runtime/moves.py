@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 
 from lastword.core.events import (
@@ -30,12 +30,14 @@ from lastword.runtime.step import Step
 class Moves:
     """Any thread may make one; the event loop carries out what they order."""
 
-    def __init__(self, machine: SessionMachine, lock: threading.Lock) -> None:
+    def __init__(
+        self, machine: SessionMachine, lock: threading.Lock, now: Callable[[], float]
+    ) -> None:
         self.lost = Recovery()  # what an earlier process left, as long as nothing began since
         self.known = False  # whether the store was asked what there is to move
         self._machine = machine
         self._lock = lock
-        self._now = asyncio.get_running_loop().time
+        self._now = now
         self._todo: deque[Step] = deque()
         self._early: list[Step] = []
 
@@ -81,6 +83,14 @@ class Moves:
             if self._early:  # whatever they left may start now
                 self._make(Step(ClockReached(0.0), [], self._machine.generation, self._now()))
             self._early.clear()
+
+    def forget(self) -> bool:
+        """Know no longer what there is, unless something is to be done; whether it was so."""
+        with self._lock:
+            if self._todo or self._early:
+                return False
+            self.known = self._machine.hushed = False  # its standing has that
+            return True
 
     def not_known(self) -> None:
         """The store could not tell. Who still waits for an answer is told; whoever was told that

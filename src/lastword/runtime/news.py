@@ -44,20 +44,19 @@ class QueueNews:
     hushed: bool
 
 
+def queue_of(machine: SessionMachine) -> QueueNews:
+    """As it stands."""
+    return QueueNews(queued(machine.steering, machine.waiting), machine.hushed)
+
+
 class News:
     """One session's."""
 
     def __init__(self, machine: SessionMachine, publish: Publish) -> None:
         self._machine = machine
         self._publish = publish
-        self._told = self.queue
+        self._told = queue_of(machine)
         self._spans: dict[int, Span] = {}
-
-    @property
-    def queue(self) -> QueueNews:
-        """As it stands."""
-        machine = self._machine
-        return QueueNews(queued(machine.steering, machine.waiting), machine.hushed)
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -66,7 +65,7 @@ class News:
 
     def look(self) -> None:
         """Tell of the queue, if it has changed."""
-        now = self.queue
+        now = queue_of(self._machine)
         if now.messages != self._told.messages:
             self._publish("queue", data=now)
         self._told = now

@@ -4,38 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Collection
 from contextlib import suppress
 from typing import Literal, Self
 
-from lastword.core.model import Outcome, Policy, QueueOnStop, Reason, SessionId, Settings
+from lastword.core.model import Policy, QueueOnStop, Reason, SessionId, Settings
 from lastword.core.receipt import Receipt
 from lastword.core.transcript import Partial
-from lastword.errors import LastwordError, RuntimeClosed, StoreError, TooDeep, UnknownSession
+from lastword.errors import RuntimeClosed, StoreError, UnknownSession
 from lastword.processes import Level, Processes
-from lastword.runtime import intake
 from lastword.runtime.asking import Asker, act, acting, may_act, running
 from lastword.runtime.checks import (
     must_be_callables,
     must_be_here,
     must_be_name,
-    must_be_seconds,
 )
-from lastword.runtime.children import Child, ChildRun
 from lastword.runtime.clock import Clock, time_of_day
 from lastword.runtime.conversation import Conversation, unless_closed
-from lastword.runtime.driver import Driver
-from lastword.runtime.going import Going
+from lastword.runtime.family import Family
 from lastword.runtime.journal import ask
 from lastword.runtime.ledger import BeforeTool
-from lastword.runtime.offspring import Descendant
 from lastword.runtime.owned import end_all
+from lastword.runtime.reopening import Reopening
 from lastword.runtime.run import Engine, Sink
 from lastword.runtime.session import Session
+from lastword.runtime.sessions import Sessions
 from lastword.runtime.settings import (
     OnRestart,
     must_be_chosen,
     must_not_be_loading,
+    seconds_of,
     stoppers_of,
     store_of,
     times_of,
@@ -50,7 +49,6 @@ from lastword.runtime.watchdog import Watchdog
 from lastword.stores.contract import Overview, Place, Store, StoredCell
 
 log = logging.getLogger("lastword")
-_DEEPEST = 16  # levels of child runs
 _WATCH = 2.0  # seconds between looks at what is still ours
 
 
@@ -78,6 +76,7 @@ class Runtime:
         level: Level | Literal["auto"] = "auto",
         stall_after: float | None = 1.0,
         feed_limit: int = 1000,
+        rest: float = 60.0,
         clock: Clock = time_of_day,
     ) -> None:
         if engine is None:  # callers may be untyped
@@ -86,8 +85,6 @@ class Runtime:
         must_be_chosen(on_message, queue_on_stop, on_restart, partial, queue_limit, feed_limit)
         self._grace, self._deadline = times_of(grace, deadline)
         self.processes = Processes(level)
-        if stall_after is not None:
-            must_be_seconds(stall_after, "stall_after")
         self._engine = engine
         self._sink = sink
         self._store = store_of(store, lease)
@@ -97,22 +94,24 @@ class Runtime:
         self._partial: Partial = partial
         self._on_restart: OnRestart = on_restart
         self._before_tool = before_tool
-        self._stall_after = stall_after
+        self._stall_after = None if stall_after is None else seconds_of(stall_after, "stall_after")
         self._feed_limit = feed_limit
         self._clock = clock
         self._shared: Shared | None = None
         self.tally = Tally()  # what happened in it, counted
         self._closed = False
-        self._sessions: dict[SessionId, Conversation] = {}
+        self._rest = seconds_of(rest, "rest")
+        self._sessions: Sessions | None = None
+        self._family = Family(self._open)
         self._tasks = Tasks()  # what the runtime does for whoever asked, and goes on if they leave
         self._watching = Tasks()
-        self._unread: set[SessionId] = set()  # what could not be recovered; it is tried again
+        self._reopening = Reopening(self._recover_one)
         self._closing: asyncio.Task[None] | None = None
         self._deleting: dict[SessionId, asyncio.Task[Receipt]] = {}
 
     def __repr__(self) -> str:
         state = "closed" if self._closed else "open" if self._shared else "not open yet"
-        return f"<Runtime {state} sessions={len(self._sessions)}>"
+        return f"<Runtime {state} sessions={len(self._at_work)}>"
 
     async def __aenter__(self) -> Self:
         if self._shared or self._closed:
@@ -122,29 +121,32 @@ class Runtime:
         loop = asyncio.get_running_loop()
         self.processes.belong_here()
         stall = self._stall_after
-        self._shared = Shared(
-            loop=loop,
+        self._shared = shared = Shared(
             engine=self._engine,
             sink=self._sink,
             store=self._store,
+            loop=loop,
+            thread=threading.get_ident(),
             settings=self.settings,
             clock=self._clock,
             tally=self.tally,
             threads=DaemonThreads(),
             processes=self.processes,
-            kept={},
             watchdog=None if stall is None else Watchdog(loop, stall_after=stall),
             before_tool=self._before_tool,
-            start_child=self._start_child,
+            start_child=self._family.start,
             partial=self._partial,
             on_restart=self._on_restart,
             grace=self._grace,
             deadline=self._deadline,
             feed_limit=self._feed_limit,
         )
+        self._sessions = Sessions(shared, self._rest, self._open)
+        self._family.live_among(self._sessions)
         try:
-            await opened(self._store, self.processes, self._sessions.get)
-            await self._recover(await ask(self._store.unfinished()))
+            await opened(self._store, self.processes, self._sessions.find)
+            self._reopening.found(await ask(self._store.unfinished()))
+            await self._reopening.some()
         except BaseException:
             await self._let_go(self._shared)
             raise
@@ -152,39 +154,32 @@ class Runtime:
         return self
 
     async def _keep_watch(self) -> None:
-        """Notice what another process has taken though nothing is written; recover what is left."""
-        while self._store.shared or self._unread:
+        """Settle what is left; notice what another process has taken though nothing is written."""
+        await self._reopening.all()
+        while self._store.shared or not self._reopening.over:
             await asyncio.sleep(_WATCH)
-            ours = [s.id for s in self._sessions.values() if not s.idle or s.driver.kept]
+            ours = {s.id: s for s in self._at_work if not s.idle or s.seat.kept}
             with suppress(StoreError):
                 for id_ in await ask(self._store.lost(ours)) if ours else ():
-                    self._sessions[id_].driver.journal.lose()
-                self._unread |= set(await ask(self._store.unfinished())) - self._sessions.keys()
-            unread, self._unread = self._unread, set()
-            await self._recover(unread)
-
-    async def _recover(self, unfinished: Collection[SessionId]) -> None:
-        """Settle what a process that died here left behind."""
-        for id_ in unfinished:
-            try:
-                await self._recover_one(id_)
-            except StoreError as error:  # another process was quicker, or its log cannot be read
-                self._sessions.pop(id_, None)  # whoever asks for it is told
-                self._unread.add(id_)
-                log.warning("not recovered session=%s error=%s", id_, type(error).__name__)
+                    ours[id_].driver.journal.lose()
+                here = {session.id for session in self._at_work}
+                self._reopening.found(set(await ask(self._store.unfinished())) - here)
+            self._reopening.try_again()
+            await self._reopening.all()
 
     async def _recover_one(self, id: SessionId) -> None:
         session = self._conversation(id)
         await session.loaded()
         if session.over:  # a child's run went with its parent's
-            del self._sessions[id]
+            self._known().forget(session)
 
     async def _let_go(self, shared: Shared) -> None:
         """It could not be opened: nothing is to be ended, and what was found still waits."""
         self._closed = True
-        for session in self._sessions.values():
+        for session in self._at_work:
             session.driver.close()
             session.driver.abandon()
+        self._end_sessions()
         if shared.watchdog:
             shared.watchdog.close()
         await self.processes.close(self._grace)
@@ -197,17 +192,23 @@ class Runtime:
 
     def session(self, id: str) -> Session:
         """The session of that name; it begins with its first message."""
+        return Session(self._conversation(id))
+
+    def _conversation(self, id: str) -> Conversation:
         if not isinstance(id, str) or not id:  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             raise ValueError(f"a session's id must be a str that is not empty; it is {id!r}")
         must_be_name(id, "a session's id")
-        return Session(self._conversation(SessionId(id)))
+        return self._known().of(SessionId(id))
 
-    def _conversation(self, id: SessionId) -> Conversation:
-        if (known := self._sessions.get(id)) and not known.driver.lost:
-            return known
-        conversation = Conversation(Driver(id, self._open(), self._engine), self._open)
-        self._sessions[id] = conversation
-        return conversation
+    def _known(self) -> Sessions:
+        self._open()
+        if self._sessions is None:
+            raise RuntimeClosed("this runtime is not open yet: use it inside `async with`")
+        return self._sessions
+
+    @property
+    def _at_work(self) -> tuple[Conversation, ...]:
+        return self._sessions.at_work if self._sessions else ()
 
     async def stop_all(self) -> dict[str, Receipt]:
         """Stop every session at once; the receipts of those in which something was going."""
@@ -215,15 +216,22 @@ class Runtime:
         return await self._stop_all(Reason.STOPPED)
 
     async def _stop_all(self, reason: Reason) -> dict[str, Receipt]:
-        fenced = [session.fence(reason) for session in self._sessions.values()]
+        unread = self._unread() if reason is Reason.STOPPED else ()
+        fenced = [session.fence(reason) for session in (*self._at_work, *unread)]
         answers = [answer() for answer in fenced]  # all are fenced before anything is carried out
         receipts = [await answer for answer in answers]
         return {receipt.session: receipt for receipt in receipts if receipt or not receipt.quiet}
 
+    def _unread(self) -> list[Conversation]:
+        """Those in which something may go on that an earlier process left."""
+        left = [self._conversation(id_) for id_ in self._reopening.left]
+        every = dict.fromkeys((*left, *self._known().unread))
+        return [session for session in every if not session.closed and not session.at_work]
+
     @property
     def at_hand(self) -> tuple[Session, ...]:
         """The sessions in memory."""
-        return tuple(map(Session, self._sessions.values()))
+        return tuple(map(Session, self._at_work))
 
     async def sessions(self) -> tuple[str, ...]:
         """The sessions that the store knows."""
@@ -252,11 +260,9 @@ class Runtime:
         Its generations are never used again, also if a session is made under the same name. If
         it fails, nothing was forgotten, and the session goes on.
         """
-        self._open()
-        must_be_name(id, "a session's id")
-        if id not in self._sessions and id not in await ask(self._store.sessions()):
+        session = self._conversation(id)
+        if not session.at_work and await ask(self._store.overview(session.id)) is None:
             raise UnknownSession(f"there is no session {id!r}, so nothing was deleted")
-        session = self._conversation(SessionId(id))
         if session.id not in self._deleting:
             # the runtime's own task: the stop may well cancel whoever asked for this
             with acting("this deletion"):
@@ -267,17 +273,21 @@ class Runtime:
 
     async def _delete(self, session: Conversation) -> Receipt:
         running.set(None)  # a run that asked for this is waited for like any other
+        with session.held():
+            return await self._delete_held(session)
+
+    async def _delete_held(self, session: Conversation) -> Receipt:
         await session.loaded()
         if session.over:
             raise UnknownSession(f"{session.id!r} is a child run's; delete the one above it")
         family = [session]
         try:
-            family += [s for s in self._sessions.values() if s.is_below(session.id)]
+            family += [s for s in self._at_work if s.is_below(session.id)]
             for one in family:
                 one.closed = True
             answers = [one.fence(Reason.SHUTDOWN)() for one in family]
             receipts = [await answer for answer in answers]
-            kept = tuple(session.driver.kept)
+            kept = tuple(session.seat.kept)
             await end_all(kept, self._deadline)
             await session.driver.journal.committed()
             await ask(self._store.delete(session.id))
@@ -288,8 +298,7 @@ class Runtime:
         for one in family:
             one.deleted = True
             one.driver.close()
-            self._sessions.pop(one.id, None)
-        self._open().kept.pop(session.id, None)
+            self._known().forget(one)
         return of_all(receipts, kept)
 
     @act
@@ -310,14 +319,16 @@ class Runtime:
             if not receipt.quiet:
                 left = ", ".join(map(str, receipt.unconfirmed))
                 log.warning("closed with something left session=%s left=%s", receipt.session, left)
-        sessions = list(self._sessions.values())
+        sessions = self._at_work
         await asyncio.gather(*(session.flushed(self._deadline) for session in sessions))
         for session in sessions:
             session.driver.close()
             session.driver.abandon()
+        self._end_sessions()
         for deleting in self._deleting.values():
             deleting.cancel()
         self._watching.cancel()
+        self._family.leave()
         if left := await self.processes.close(self._grace):
             log.warning("closed with processes left processes=%s", ", ".join(left))
         if shared.watchdog:
@@ -330,6 +341,10 @@ class Runtime:
         if self._shared:
             must_be_here(self._shared.loop, "this runtime")
 
+    def _end_sessions(self) -> None:
+        if self._sessions:
+            self._sessions.close()
+
     def _open(self) -> Shared:
         if self._closed:
             raise RuntimeClosed("this runtime is closed; it takes no messages and starts nothing")
@@ -337,63 +352,3 @@ class Runtime:
             raise RuntimeClosed("this runtime is not open yet: use it inside `async with`")
         self._must_be_here()
         return self._shared
-
-    async def _start_child(
-        self, parent: SessionId, going: Going, text: str, engine: Engine | None, keep: bool
-    ) -> Child:
-        ancestors = (*self._sessions[parent].driver.ancestors, parent)
-        if len(ancestors) > _DEEPEST:  # a stop goes down level by level
-            raise TooDeep(f"{parent} is {_DEEPEST} levels deep, so it can have no child of its own")
-        name = await self._new_name(going)
-        driver = Driver(
-            name,
-            self._open(),
-            engine or self._engine,
-            ancestors=ancestors,
-            parent=None if keep else going,
-            root=self._sessions[ancestors[0]].driver if ancestors[0] in self._sessions else None,
-        )
-        session = Conversation(driver, self._open, new=True)
-        ticket, stored = intake.accept(driver, text, by=parent)
-        self._sessions[name] = session
-        descendant = Descendant(driver)
-        child = ChildRun(descendant, ticket, kept=keep)
-        going.children.append(child)  # in the same step: a stop from here on finds it
-        root = self._sessions.get(driver.ancestors[0])
-        self._watching.start(self._see_off(session, child, root), name=f"child {name}")
-        if not going.hold.current:  # a stop from another thread was quicker
-            descendant.end_with_parent()
-            going.hold.must_hold("start of a child run")
-        await unless_closed(stored)
-        return Child(child)
-
-    async def _new_name(self, going: Going) -> SessionId:
-        """A name for a child's session that nobody's has, here or in the store."""
-        while True:
-            going.born += 1
-            name = SessionId(f"{going.hold.run}/{going.born}")
-            if not await ask(self._store.overview(name)) and name not in self._sessions:
-                return name
-
-    async def _see_off(
-        self, session: Conversation, child: ChildRun, root: Conversation | None
-    ) -> None:
-        """When a child has ended, forget it; bring a kept one's result to the person's session."""
-        running.set(None)  # whatever became of the run that started it
-        try:
-            outcome = await child.outcome()
-            await child.gone()
-            text = await child.text()
-            if root and child.kept and outcome in {Outcome.COMPLETED, Outcome.FAILED}:
-                told = text if outcome is Outcome.COMPLETED else f"{session.id} failed. {text}"
-                home = Session(root)  # that one: not another made under its name since
-                await home.send(told, by=session.id, origin="child", on_message="queue")
-        except LastwordError as error:
-            if not self._closed and not session.closed:
-                why = type(error).__name__  # its text may quote what was said
-                log.warning("a child's result was not told session=%s error=%s", session.id, why)
-        finally:
-            if session.idle and self._sessions.get(session.id) is session:
-                del self._sessions[session.id]
-                session.closed = True
-                session.driver.close()

@@ -6,7 +6,7 @@ import asyncio
 import concurrent.futures
 import threading
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Literal, get_args
 
 from lastword.core.events import EditAsked, Event, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
@@ -36,10 +36,11 @@ from lastword.runtime.checks import (
     must_be_text,
 )
 from lastword.runtime.conversation import Conversation, at_fence, unless_closed
+from lastword.runtime.driver import Driver
 from lastword.runtime.feed import Feed, FeedEvent
 from lastword.runtime.going import run_here
 from lastword.runtime.journal import ask
-from lastword.runtime.news import QueueNews, Span
+from lastword.runtime.news import QueueNews, Span, queue_of
 from lastword.runtime.owned import Kept
 from lastword.runtime.shelf import Shelf
 from lastword.runtime.stop import Answer
@@ -53,14 +54,18 @@ class Session:
 
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
-        self._driver = conversation.driver
+        self._seat = conversation.seat
+
+    @property
+    def _driver(self) -> Driver:
+        return self._conversation.driver
 
     def __repr__(self) -> str:
         return f"<Session {self.id} generation={self.generation} busy={self.busy}>"
 
     @property
     def id(self) -> SessionId:
-        return self._driver.id
+        return self._seat.id
 
     @property
     def above(self) -> SessionId | None:
@@ -70,50 +75,52 @@ class Session:
     @property
     def generation(self) -> Generation:
         """Moves whenever the right to act changes hands."""
-        return self._driver.machine.generation
+        return self._seat.machine.generation
 
     @property
     def fenced(self) -> Generation:
         """Where the last stop or takeover moved it to: what a run let out at an older one, and has
         not left yet, must not leave any more."""
-        return self._driver.feed.fenced
+        return self._seat.feed.fenced
 
     @property
     def busy(self) -> bool:
         """Whether something is going on, or will without another word from a person."""
-        return self._driver.machine.busy
+        return self._seat.machine.busy
 
     @property
     def active(self) -> RunId | None:
         """The run that holds the session."""
-        turn = self._driver.machine.active
+        turn = self._seat.machine.active
         return turn.run if turn else None
 
     @property
     def queue(self) -> tuple[Message, ...]:
         """The messages that wait for their turn, in order."""
-        waiting = self._driver.machine.waiting
+        waiting = self._seat.machine.waiting
         return tuple(message for w in waiting for message in w.turn.messages)
 
     @property
     def processes(self) -> tuple[Kept, ...]:
         """What runs here declared `keep` when they started it, and has not ended."""
-        return tuple(self._driver.kept)
+        return tuple(self._seat.kept)
 
     @property
     def waiting(self) -> QueueNews:
         """The same, with what sent to steer is not taken up yet, and how each of them waits."""
-        return self._driver.news.queue
+        return queue_of(self._seat.machine)
 
     @property
     def spans(self) -> tuple[Span, ...]:
         """The processes that runs of it have started; of those that ended, the last hundred."""
-        return self._driver.news.spans
+        driver = self._conversation.at_work
+        return driver.news.spans if driver else ()
 
     @property
     def ending(self) -> tuple[Unconfirmed, ...]:
         """What was stopped and has not ended yet."""
-        return tuple(self._driver.dying)
+        driver = self._conversation.at_work
+        return tuple(driver.dying) if driver else ()
 
     @property
     def shelf(self) -> Shelf:
@@ -122,8 +129,9 @@ class Session:
 
     async def cells(self) -> tuple[StoredCell, ...]:
         """All cells that its runs have begun, in order, as they are stored."""
-        await self._driver.journal.committed()
-        return await ask(self._driver.shared.store.cells(self.id))
+        with self._conversation.held() as driver:
+            await driver.journal.committed()
+            return await ask(driver.shared.store.cells(self.id))
 
     async def overview(self) -> Overview | None:
         """How a list shows it; None if nothing was ever said in it."""
@@ -132,24 +140,32 @@ class Session:
     async def view(self) -> View:
         """All that happened, and the number of the event after which to go on."""
         self._conversation.must_be_open()
-        return await view(self._driver)
+        with self._conversation.held() as driver:
+            return await view(driver)
 
     @property
     def known(self) -> bool:
         """Whether this process has it. If not, what is going on in it is known from the store."""
-        return self._driver.moves.known
+        return self._seat.moves.known
 
     async def queued(self) -> QueueNews:
         """What waits, also where this process does not have the session: as the store has it."""
-        return self.waiting if self.known else await queued_elsewhere(self._driver)
+        with self._conversation.held() as driver:
+            return self.waiting if self.known else await queued_elsewhere(driver)
 
     async def loaded(self) -> None:
         """Have the session: return when what the store knows of it is known here.
 
-        From then on a message is accepted in the very step in which it is sent.
+        From then on, until it has been idle for long, a message is accepted in the very step in
+        which it is sent.
         """
         self._conversation.must_be_open()
-        await self._conversation.loaded()
+        with self.held():
+            await self._conversation.loaded()
+
+    def held(self) -> AbstractContextManager[object]:
+        """Keep it in memory meanwhile: for who asks several things that belong together."""
+        return self._conversation.held()
 
     @act
     async def send(
@@ -174,28 +190,29 @@ class Session:
         attached = attachments_of(attachments)
         must_be_one_of(on_message, (None, *get_args(Policy)), "on_message")
         must_be_one_of(origin, (None, *get_args(Origin)), "origin")
-        try:
+        with self._conversation.held() as driver:
+            try:
+                self._conversation.must_be_open()
+                await self._conversation.loaded()
+                known = await intake.known(driver, name) if name is not None else None
+            except OwnedElsewhere:
+                raise
+            except StoreError as error:
+                why = f"session {self.id} could not be read, so nothing was accepted: {error}"
+                raise Undurable(why) from error
+            if known:
+                return await self._acknowledged(*known)
             self._conversation.must_be_open()
-            await self._conversation.loaded()
-            known = await intake.known(self._driver, name) if name is not None else None
-        except OwnedElsewhere:
-            raise
-        except StoreError as error:
-            why = f"session {self.id} could not be read, so nothing was accepted: {error}"
-            raise Undurable(why) from error
-        if known:
-            return await self._acknowledged(*known)
-        self._conversation.must_be_open()
-        ticket, stored = intake.accept(
-            self._driver,
-            encodable(text),
-            id=name,
-            by=by,
-            origin=origin_of(origin, by),
-            attachments=attached,
-            on_message=on_message,
-        )
-        return await self._acknowledged(ticket, stored, named=name is not None)
+            ticket, stored = intake.accept(
+                driver,
+                encodable(text),
+                id=name,
+                by=by,
+                origin=origin_of(origin, by),
+                attachments=attached,
+                on_message=on_message,
+            )
+            return await self._acknowledged(ticket, stored, named=name is not None)
 
     async def _acknowledged(
         self, ticket: Ticket, stored: asyncio.Task[None] | None, *, named: bool = True
@@ -214,7 +231,7 @@ class Session:
         returns. The model is told what is `said` of it. Raises `StaleRun` if `run` is neither
         active nor waiting, `NotAllowed` if `by` has no right to it; then nothing was touched.
         """
-        if threading.get_ident() != self._driver.thread:
+        if threading.get_ident() != self._driver.shared.thread:
             raise RuntimeError("stop() is for the event loop's thread; from others, stop_soon()")
         must_be_text(said, "said, why something was stopped,")
         _must_be_names(run, by)
@@ -231,15 +248,15 @@ class Session:
         `loop.add_signal_handler(signal, session.stop)`.
         """
         _must_be_names(run, by)
-        driver, caller = self._driver, run_here()
+        caller, shared = run_here(), self._driver.shared
         future: concurrent.futures.Future[Receipt] = concurrent.futures.Future()
         asked = StopAsked(Reason.STOPPED, _run(run), by)
         try:
-            step = driver.moves.make(asked)
+            step = self._seat.moves.make(asked)
         except Superseded:
             future.set_result(self._conversation.refused(asked))
             return future
-        driver.end_processes_now()
+        self._conversation.end_processes_now()
 
         def give(receipt: Receipt) -> None:
             with suppress(concurrent.futures.InvalidStateError):  # the loop or the watchdog, once
@@ -247,10 +264,10 @@ class Session:
 
         def overdue() -> None:
             step.promised = step.early  # its receipt says so
-            give(at_fence(driver, step, beyond=self._conversation.beyond))
+            give(at_fence(self._conversation, step, beyond=self._conversation.beyond))
 
         def on_loop() -> None:
-            driver.carry_out()
+            self._driver.carry_out()
             self._conversation.answer(step, caller).add_done_callback(answered)
 
         def answered(done: asyncio.Future[Receipt]) -> None:
@@ -259,9 +276,9 @@ class Session:
             with suppress(concurrent.futures.InvalidStateError):
                 _hand_over(done, future)
 
-        if watchdog := driver.shared.watchdog:
-            watchdog.answer_by(step.at + driver.shared.deadline, overdue)
-        driver.loop.call_soon_threadsafe(on_loop)
+        if watchdog := shared.watchdog:
+            watchdog.answer_by(step.at + shared.deadline, overdue)
+        shared.loop.call_soon_threadsafe(on_loop)
         return future
 
     # the queue
@@ -296,31 +313,35 @@ class Session:
         await self._ask(ResumeAsked(origin_of(None, by or "")))
 
     async def _ask(self, event: Event) -> None:
-        await self.loaded()
         self._conversation.must_be_open()
-        self._driver.tell(event)
-        try:
-            await self._driver.journal.committed()
-        except StoreError as error:
-            done = f"this was done in session {self.id}, but is not stored yet"
-            raise StoreError(f"{done}; it will be tried again: {error}") from error
+        with self._conversation.held() as driver:
+            await self._conversation.loaded()
+            self._conversation.must_be_open()
+            driver.tell(event)
+            try:
+                await driver.journal.committed()
+            except StoreError as error:
+                done = f"this was done in session {self.id}, but is not stored yet"
+                raise StoreError(f"{done}; it will be tried again: {error}") from error
 
     # what happened
 
     @property
     def feed(self) -> Feed:
         """What happens here, for who wants more than one event at a time."""
-        return self._driver.feed
+        return self._seat.feed
 
     @property
     def over(self) -> Literal["deleted", "lost"] | None:
         """Whether it was deleted, or another process has it now."""
-        return "deleted" if self._conversation.deleted else "lost" if self._driver.lost else None
+        return (
+            "deleted" if self._conversation.deleted else "lost" if self._conversation.lost else None
+        )
 
     @property
     def last_event(self) -> int:
         """The number of the last thing that happened here."""
-        return self._driver.feed.last
+        return self._seat.feed.last
 
     def events(self, after: int | None = None) -> AsyncIterator[FeedEvent]:
         """What happens here, numbered: everything after a number, or, with None, from now on.
@@ -329,7 +350,7 @@ class Session:
         did and was stopped before a watcher came to it is not handed out: the numbers have a gap
         there, and the log has what was said.
         """
-        feed = self._driver.feed
+        feed = self._seat.feed
         if after is not None:
             must_be_count(after, "the number after which to watch", least=0)
             if after > feed.last:
@@ -338,12 +359,14 @@ class Session:
 
     async def log(self) -> tuple[Entry, ...]:
         """Everything that happened here, as it was seen, in order, receipts included."""
-        await self._driver.journal.committed()
-        return seen(await ask(self._driver.shared.store.entries(self.id)))
+        with self._conversation.held() as driver:
+            await driver.journal.committed()
+            return seen(await ask(driver.shared.store.entries(self.id)))
 
     async def history(self) -> tuple[Shown, ...]:
         """What a model would be shown of it."""
-        return await self._driver.history.shown()
+        with self._conversation.held() as driver:
+            return await driver.history.shown()
 
 
 def _hand_over(done: asyncio.Future[Receipt], to: concurrent.futures.Future[Receipt]) -> None:

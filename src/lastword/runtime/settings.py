@@ -61,6 +61,12 @@ def times_of(grace: float | None, deadline: float | None) -> tuple[float, float]
     return grace, deadline
 
 
+def seconds_of(given: float, what: str) -> float:
+    """A time that is more than none."""
+    must_be_seconds(given, what)
+    return given
+
+
 def store_of(store: Store | str, lease: float | None) -> Store:
     """The store, or the one at that address, with a lease of so many seconds."""
     if lease is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable
 from typing import Literal, TypeAlias
 
@@ -15,7 +15,6 @@ from lastword.runtime.children import Child
 from lastword.runtime.clock import Clock
 from lastword.runtime.going import Going
 from lastword.runtime.ledger import BeforeTool
-from lastword.runtime.owned import Kept
 from lastword.runtime.run import Engine, Sink
 from lastword.runtime.tally import Tally
 from lastword.runtime.threads import DaemonThreads
@@ -29,7 +28,8 @@ StartChild: TypeAlias = Callable[[SessionId, Going, str, Engine | None, bool], A
 class Shared:
     """Set once, when the runtime is made."""
 
-    loop: asyncio.AbstractEventLoop  # the one that all of it belongs to
+    loop: AbstractEventLoop  # the one that all of it belongs to
+    thread: int  # that one's
     engine: Engine
     sink: Sink | None
     store: Store
@@ -38,7 +38,6 @@ class Shared:
     tally: Tally
     threads: DaemonThreads
     processes: Processes
-    kept: dict[SessionId, list[Kept]]  # of each person's session, its children's included
     watchdog: Watchdog | None
     before_tool: BeforeTool | None
     start_child: StartChild

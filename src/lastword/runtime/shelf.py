@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 from lastword.core.cell import CellId, Values
 from lastword.core.cell_events import Frozen
@@ -45,6 +46,8 @@ class Shelf:
         self._publish = publish
         journal.on_cells = self._tell  # they stand where the store has them
         self._cells: dict[CellId, OnShelf] = {}
+        # that have ended and are looked at, so that a second observer finds the first
+        self.seen: WeakValueDictionary[CellId, OnShelf] = WeakValueDictionary()
 
     def found(self, cells: Iterable[StoredCell]) -> None:
         """An earlier process left these. Those that were not at a frontier are lost."""
@@ -72,6 +75,11 @@ class Shelf:
     def cells(self) -> tuple[OnShelf, ...]:
         """Those that have not ended."""
         return tuple(self._cells.values())
+
+    @property
+    def at_work(self) -> bool:
+        """Whether one of them was taken up here: whoever has it has more of it than the store."""
+        return any(not isinstance(cell, Asleep) for cell in self._cells.values()) or bool(self.seen)
 
     def put(self, cell: OnShelf) -> None:
         """It is to be found here, in place of what was."""

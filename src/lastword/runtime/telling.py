@@ -26,6 +26,11 @@ class Telling:
         self._again: asyncio.TimerHandle | None = None
         self._closed = False
 
+    @property
+    def late(self) -> bool:
+        """Whether somebody is still to be told."""
+        return bool(self._late or self._again)
+
     def when_durable(self, told: Told) -> None:
         """Commit what is in the journal, and tell these once that has succeeded."""
         self._journal.commit().add_done_callback(partial(self._committed, told))

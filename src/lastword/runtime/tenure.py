@@ -52,6 +52,7 @@ class _Tenancy:
 
     def _regained(self, until: float, taken: Collection[SessionId]) -> None:
         for session in taken:
-            if found := self._find(session):
-                found.driver.journal.lose()  # its wardens are told, and listen before they go on
+            found = self._find(session)
+            if found and found.at_work:
+                found.at_work.journal.lose()  # its wardens are told, and listen before they go on
         self._page.set(until)

@@ -1,0 +1,64 @@
+"""What of a session stays while anybody has something of it: its lock, its machine, its feed.
+
+A session that is idle leaves memory and comes back as another `Driver`. Its seat has no second:
+whoever holds a handle, watches its feed or still unwinds in a run of it holds the seat, and through
+that finds, and is found by, the one conversation of its name. So the generation that a run of
+earlier asks is the session's own, a stop finds what is to be stopped, and events go on being
+numbered where they were.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import NamedTuple
+
+from lastword.core.model import Generation, SessionId
+from lastword.core.session import SessionMachine
+from lastword.runtime.feed import Feed
+from lastword.runtime.hold import Hold, fenced_at
+from lastword.runtime.moves import Moves
+from lastword.runtime.owned import Kept
+from lastword.runtime.shared import Shared
+
+
+class Left(NamedTuple):
+    """What this process remembers of a session that nobody here has: events are numbered on."""
+
+    epoch: str
+    last: int
+    generation: Generation
+
+
+class Seat:
+    """One session's. Any thread may make it."""
+
+    __slots__ = ("feed", "id", "kept", "lock", "machine", "moves")
+
+    def __init__(
+        self,
+        id: SessionId,
+        shared: Shared,
+        *,
+        above: Hold | None = None,  # of a child's run: its parent's, with which it shares the lock
+        before: Left | None = None,
+    ) -> None:
+        self.id = id
+        self.lock = above.lock if above else threading.Lock()
+        self.machine = SessionMachine(shared.settings, before.generation if before else 0)
+        self.moves = Moves(self.machine, self.lock, shared.loop.time)
+        self.feed = Feed(
+            id,
+            shared.loop,
+            partial(fenced_at, self.machine, above),
+            keep=shared.feed_limit,
+            clock=shared.clock,
+            home=shared.thread,
+            numbered=(before.epoch, before.last) if before else None,
+        )
+        self.kept: list[Kept] = []  # its processes that outlive their runs, its children's included
+
+    @property
+    def left(self) -> Left:
+        """What the next seat of that name is to know."""
+        return Left(self.feed.epoch, self.feed.last, self.machine.generation)
