@@ -1,6 +1,7 @@
 """T. A new message while a run is active: six policies, and nothing lost under any of them."""
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
@@ -211,7 +212,7 @@ def test_a_rolled_back_turn_is_absent_from_what_the_model_sees_and_present_in_th
     schedules: int,
 ) -> None:
     async def story() -> None:
-        histories: dict[str, tuple[Shown, ...]] = {}
+        histories: dict[str, Sequence[Shown]] = {}
         called = asyncio.Event()
 
         async def book() -> str:

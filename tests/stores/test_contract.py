@@ -132,7 +132,7 @@ async def test_a_session_is_unfinished_until_each_of_its_messages_has_an_outcome
 
     await store.commit(write(2, done))
     assert await store.unfinished() == (ALICE,)
-    assert await store.load(ALICE) == StoredSession(Generation(2), 1, unfinished=True)
+    assert await store.load(ALICE) == StoredSession(Generation(2), 1, unfinished=True, since=1)
     await store.commit(write(3, replace(done, messages=(MessageId("m2"),))))
     assert await store.unfinished() == ()
     assert await store.load(ALICE) == StoredSession(Generation(3), 1)

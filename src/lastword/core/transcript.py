@@ -9,7 +9,9 @@ end, what is shown of it is valid for strict providers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from lastword.core.entries import (
     Began,
@@ -30,6 +32,7 @@ from lastword.core.entries import (
     Used,
 )
 from lastword.core.model import Message, MessageId, Outcome, RunId
+from lastword.core.past import Past, Settled
 from lastword.core.receipt import Receipt
 from lastword.core.repair import without
 from lastword.core.shown import LoggedTurn, Partial, Shown, show
@@ -57,6 +60,8 @@ __all__ = [
     "build",
 ]
 
+_REMEMBERED = 1000  # runs that have ended
+Suspects: TypeAlias = Callable[[], frozenset[RunId]]  # asked for seldom, and known when it began
 _BEHEADED = "The beginning of this conversation is not shown."
 
 
@@ -64,13 +69,14 @@ def build(entries: Iterable[Entry], partial: Partial = "shown") -> tuple[Shown, 
     """What the model is shown of a session."""
     transcript = Transcript(partial)
     transcript.add(*entries)
-    return transcript.shown()
+    return tuple(transcript.shown())
 
 
 class Transcript:
     """What the model is shown of a session, kept up as its log grows.
 
-    A turn that ended is put into words once; after that only what is new costs anything.
+    A turn that ended is put into words once; after that only what is new costs anything. A message
+    is kept until its turn has it, or it has none.
     """
 
     __slots__ = (
@@ -78,9 +84,10 @@ class Transcript:
         "_going",
         "_left",
         "_partial",
+        "_places",
         "_said",
-        "_summary",
-        "_taken",
+        "_settled",
+        "_since",
         "_turns",
         "declined",
     )
@@ -88,12 +95,14 @@ class Transcript:
     def __init__(self, partial: Partial = "shown") -> None:
         self._partial: Partial = partial
         self._said: dict[MessageId, Message] = {}
-        self._turns: list[LoggedTurn] = []  # as they began, or were overtaken without having begun
+        self._settled = Settled()  # the turns that have ended, up to the first that has not
+        self._places: dict[RunId, int] = {}  # where each of them ends
+        # the rest, as they began, or were overtaken without having begun
+        self._turns: deque[LoggedTurn] = deque()
         self._going: dict[RunId, LoggedTurn] = {}
-        self._ended: set[RunId] = set()
-        self._summary = ""
+        self._ended: dict[RunId, None] = {}  # the last of them: what they say late is not shown
         self._left: list[LeftOut] = []
-        self._taken = 0  # turns that were there when a provider last answered
+        self._since: list[RunId | None] = []  # what was shown last when a provider answered, and on
         self.declined = False  # since then, what was asked was not taken
 
     def add(self, *entries: Entry) -> None:
@@ -101,22 +110,30 @@ class Transcript:
         for entry in entries:
             self._add(entry)
 
-    def shown(self) -> tuple[Shown, ...]:
+    def shown(self) -> Past:
         """What the model is shown of all that was added."""
-        shown = [Shown("summary", self._summary)] if self._summary.strip() else []
+        self._settle()
+        rest: list[Shown] = []
         for turn in self._turns:
-            shown += show(turn, self._partial) if turn.kept is None else turn.kept
-        if self._left:
-            shown = [*without(shown, self._left)]
-        if shown and shown[0].role not in ("user", "note", "summary"):
-            shown.insert(0, Shown("note", _BEHEADED))
-        return tuple(shown)
+            rest += show(turn, self._partial) if turn.kept is None else turn.kept
+        rest = [*without(rest, self._left)] if self._left else rest
+        return Past(self._settled, rest if self._settled.items else _with_a_head(rest))
+
+    def _settle(self) -> None:
+        """What cannot change any more, and nothing before it can, stands for good."""
+        items = self._settled.items
+        while self._turns and (kept := self._turns[0].kept) is not None:
+            turn = self._turns.popleft()
+            shown = without(kept, self._left) if self._left else kept
+            items += shown if items else _with_a_head(shown)
+            if turn.run is not None:
+                self._places.setdefault(turn.run, len(items))
 
     @property
-    def suspects(self) -> frozenset[RunId]:
+    def suspects(self) -> Suspects:
         """The runs of which something was not there yet when a provider last answered."""
-        turns = self._turns[max(self._taken - 1, 0) :]
-        return frozenset(turn.run for turn in turns if turn.run is not None)
+        since, many = self._since, len(self._since)
+        return lambda: frozenset(run for run in since[:many] if run is not None)
 
     def _add(self, entry: Entry) -> None:  # noqa: C901, PLR0912 - one match, one arm an entry
         match entry:
@@ -153,24 +170,24 @@ class Transcript:
             case Finished(run, started=started) if started or run in self._going:
                 self._finish(run, entry)
             case Finished(run, Outcome.SUPERSEDED, messages, rollback=False):
-                self._ended.add(run)
+                self._end(run)
                 self._keep(self._take_messages(self._place(run), messages))
             case Finished(run, _, messages, rollback=False, held=True):
                 self._take_messages(self._turn(run), messages)
                 self._finish(run, entry)
-            case _:  # a message of it went; the rest may begin
-                pass
+            case _:  # they went; what is left of the turn may begin
+                self._forget(entry.messages)
 
     def _hear(self, entry: LeftOut | Declined | Used) -> None:
         """Of a provider: what it took, or did not."""
         match entry:
             case LeftOut():
-                self._left.append(entry)
+                self._leave_out(entry)
             case Declined():
                 self.declined = True
             case Used():
                 self.declined = False
-                self._taken = len(self._turns)
+                self._since = self._since[-1:]
 
     def _turn(self, run: RunId) -> LoggedTurn:
         """The turn of a run that is going; a log that lost its beginning did not tell of it."""
@@ -181,6 +198,7 @@ class Transcript:
     def _place(self, run: RunId | None) -> LoggedTurn:
         turn = LoggedTurn(run)
         self._turns.append(turn)
+        self._since.append(run)
         return turn
 
     def _keep(self, turn: LoggedTurn) -> None:
@@ -199,9 +217,18 @@ class Transcript:
 
     def _take_messages(self, turn: LoggedTurn, messages: tuple[MessageId, ...]) -> LoggedTurn:
         for message in messages:
-            if message in self._said:
-                turn.take(self._said[message])
+            if said := self._said.pop(message, None):
+                turn.take(said)
         return turn
+
+    def _forget(self, messages: tuple[MessageId, ...]) -> None:
+        for message in messages:
+            self._said.pop(message, None)
+
+    def _end(self, run: RunId) -> None:
+        self._ended[run] = None
+        if len(self._ended) > _REMEMBERED:
+            del self._ended[next(iter(self._ended))]
 
     def _note(self, note: Note) -> None:
         if note.run is not None and note.run in self._going:
@@ -218,14 +245,66 @@ class Transcript:
         turn.end = end
         self._keep(turn)
         del self._going[run]
-        self._ended.add(run)
+        self._end(run)
+        self._forget(end.messages)
 
     def _summarise(self, text: str, upto: RunId) -> None:
-        self._summary = text
+        """Once in a long while: what it covers goes, and what stands for good begins anew."""
+        self._settle()
+        before, places = self._settled.items, self._places
+        covered = self._covered(upto)
+        self._since = self._after(upto)
+        head = [Shown("summary", text)] if text.strip() else []
+        rest = _without_a_head(before[covered:])
+        self._settled = Settled([*head, *rest] if head else _with_a_head(rest))
+        moved = len(self._settled.items) - len(before)
+        self._places = {run: end + moved for run, end in places.items() if end > covered}
+
+    def _after(self, upto: RunId) -> list[RunId | None]:
+        since = self._since
+        return since[since.index(upto) + 1 :] if upto in since else since.copy()
+
+    def _covered(self, upto: RunId) -> int:
+        """Leave out the turns up to that one; how many items of what was settled are theirs."""
+        if upto in self._places:
+            return self._places[upto]
         runs = [turn.run for turn in self._turns]
-        covered = runs.index(upto) + 1 if upto in runs else 0
-        for run in runs[:covered]:
-            if run is not None:
+        if upto not in runs:
+            return 0
+        for _ in range(runs.index(upto) + 1):
+            if (run := self._turns.popleft().run) is not None:
                 self._going.pop(run, None)
-        del self._turns[:covered]
-        self._taken = max(self._taken - covered, 0)
+        return len(self._settled.items)
+
+    def _leave_out(self, left: LeftOut) -> None:
+        """Less is shown of a turn, however long ago it was; what stands for good begins anew."""
+        self._settle()
+        self._left.append(left)
+        if left.of not in self._places:
+            return
+        before = self._settled.items
+        beheaded = bool(before) and _is_the_head(before[0])
+        items, places, start = list[Shown](), dict[RunId, int](), int(beheaded)
+        for run, end in self._places.items():
+            items += without(before[start:end], [left])
+            places[run], start = len(items), end
+        items += without(before[start:], [left])
+        self._settled = Settled(_with_a_head(items))
+        moved = len(self._settled.items) - len(items)
+        self._places = {run: end + moved for run, end in places.items()}
+
+
+def _with_a_head(items: Sequence[Shown]) -> Sequence[Shown]:
+    """A log that lost its beginning is said to have."""
+    beheaded = items and items[0].role not in ("user", "note", "summary")
+    return (Shown("note", _BEHEADED), *items) if beheaded else items
+
+
+def _without_a_head(items: list[Shown]) -> list[Shown]:
+    """Without what only stands for the beginning."""
+    ours = items and (items[0].role == "summary" or _is_the_head(items[0]))
+    return items[1:] if ours else items
+
+
+def _is_the_head(item: Shown) -> bool:
+    return (item.role, item.text, item.run) == ("note", _BEHEADED, None)

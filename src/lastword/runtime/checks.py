@@ -64,6 +64,8 @@ def encodable(text: str) -> str:
     A byte that was no text, or half of a character, is in none: one such in a log would make
     every later request to a model fail. Halves that meet are joined, what stands alone is U+FFFD.
     """
+    if text.isascii():  # which costs nothing, however long it is
+        return text
     try:
         if not text.isascii():
             text.encode()

@@ -57,6 +57,7 @@ class Conversation:
         self._new = seat.moves.known = new
         self.deleted = False
         self.asked = 0  # how often something was asked of it
+        self.below = 0  # child runs, which the store has together with it
         self._make = make
         self._driver: Driver | None = None
         self._holders = 0
@@ -112,7 +113,7 @@ class Conversation:
         driver = self._driver
         if driver and driver.lost:
             return not driver.settlements  # who holds it is told; who asks anew gets another
-        if driver is None or self._holders or self.closed or not at_rest(driver):
+        if driver is None or self._holders or self.below or self.closed or not at_rest(driver):
             return False
         if not self.seat.moves.forget():
             return False  # a stop from another thread was quicker

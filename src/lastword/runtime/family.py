@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from lastword.core.model import Outcome, SessionId
 from lastword.errors import LastwordError, TooDeep
@@ -55,8 +55,10 @@ class Family:
         descendant = Descendant(driver)
         child = ChildRun(descendant, ticket, kept=keep)
         going.children.append(child)  # in the same step: a stop from here on finds it
+        for one in (above := self._above(driver.ancestors)):
+            one.below += 1
         root = self._sessions.find(driver.ancestors[0])
-        self._tasks.start(self._see_off(session, child, root), name=f"child {session.id}")
+        self._tasks.start(self._see_off(session, child, root, above), name=f"child {session.id}")
         if not going.hold.current:  # a stop from another thread was quicker
             descendant.end_with_parent()
             going.hold.must_hold("start of a child run")
@@ -91,8 +93,16 @@ class Family:
         )
         return Conversation(seat, lambda _: driver, self._shared, new=True)
 
+    def _above(self, ancestors: Iterable[SessionId]) -> list[Conversation]:
+        found = map(self._sessions.find, ancestors)
+        return [session for session in found if session]
+
     async def _see_off(
-        self, session: Conversation, child: ChildRun, root: Conversation | None
+        self,
+        session: Conversation,
+        child: ChildRun,
+        root: Conversation | None,
+        above: Iterable[Conversation],
     ) -> None:
         """When a child has ended, forget it; bring a kept one's result to the person's session."""
         running.set(None)  # whatever became of the run that started it
@@ -110,6 +120,8 @@ class Family:
                 why = type(error).__name__  # its text may quote what was said
                 log.warning("a child's result was not told session=%s error=%s", session.id, why)
         finally:
+            for one in above:
+                one.below -= 1
             if session.idle and self._sessions.find(session.id) is session:
                 self._sessions.forget(session)
                 session.closed = True

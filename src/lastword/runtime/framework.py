@@ -43,8 +43,10 @@ class Desk(Protocol):
 class ForFrameworks:
     """The part of a `Run` that knows how frameworks work."""
 
-    def __init__(self, host: Desk, going: Going, history: tuple[Shown, ...]) -> None:
-        self.history = history  # what the model is to be shown; this run's message is last
+    def __init__(self, host: Desk, going: Going, history: Sequence[Shown]) -> None:
+        self.history: Sequence[Shown] = (
+            history  # what the model is to be shown; this run's message is last
+        )
         self._desk = host
         self._going = going
         self._hold = going.hold
@@ -118,14 +120,14 @@ class ForFrameworks:
 
     def less(self, history: Sequence[Shown]) -> tuple[LeftOut, ...]:
         """What to leave out next of what was not taken; `without` leaves it out."""
-        return less(history, self._suspects, self.id)
+        return less(history, self._suspects(), self.id)
 
     def leave_out(self, *left: LeftOut) -> None:
         """It was taken without this, which from now on is shown by name."""
         if self._hold.granted:
             self._desk.journal.add(*left)
 
-    async def summarise(self, text: str, *, upto: RunId) -> tuple[Shown, ...]:
+    async def summarise(self, text: str, *, upto: RunId) -> Sequence[Shown]:
         """Put this in place of all turns up to that run's, from now on; what is shown then."""
         self._hold.must_hold("this summary")
         self._desk.journal.add(Summary(encodable(text), upto))

@@ -6,10 +6,13 @@ import asyncio
 from collections.abc import Callable
 
 from lastword.core.doubts import Doubts
-from lastword.core.model import RunId, SessionId
-from lastword.core.transcript import Partial, Shown, Transcript
+from lastword.core.model import SessionId
+from lastword.core.past import Past
+from lastword.core.transcript import Entry, Partial, Suspects, Transcript
 from lastword.runtime.journal import Journal, ask
 from lastword.stores.contract import Store
+
+_AT_ONCE = 500  # entries that are taken in in one step
 
 
 class History:
@@ -33,18 +36,14 @@ class History:
         if not self._turn.locked():
             self._transcript, self._read = Transcript(self._partial), 0
 
-    async def shown(self) -> tuple[Shown, ...]:
+    async def shown(self) -> Past:
         """All that is durable by now."""
         await self._journal.committed()
         return await self._durable()
 
-    async def for_a_run(self, wanted: Callable[[], bool]) -> tuple[Shown, ...]:
+    async def for_a_run(self, wanted: Callable[[], bool]) -> Past:
         """The same; a store in trouble only delays it, for as long as the run is wanted."""
         await self._journal.committed_at_last(wanted)
-        async with self._turn:
-            if not self._taught:  # by what an earlier process did; its own calls it knows
-                self.doubts.take(*await ask(self._store.entries(self._session)))
-                self._taught = True  # and not before: a read that failed has taught nothing
         return await self._durable()
 
     @property
@@ -53,13 +52,22 @@ class History:
         return self._transcript.declined
 
     @property
-    def suspects(self) -> frozenset[RunId]:
+    def suspects(self) -> Suspects:
         """The runs of which something may be what it did not take."""
         return self._transcript.suspects
 
-    async def _durable(self) -> tuple[Shown, ...]:
+    async def _durable(self) -> Past:
         async with self._turn:
             new = await ask(self._store.entries(self._session, self._read))
-            self._read += len(new)
-            self._transcript.add(*new)
+            for start in range(0, len(new), _AT_ONCE):
+                if start:
+                    await asyncio.sleep(0)  # a long log must not stall the event loop
+                self._take(new[start : start + _AT_ONCE])
+            self._taught = True  # and not before: a read that failed has taught nothing
             return self._transcript.shown()
+
+    def _take(self, entries: tuple[Entry, ...]) -> None:
+        self._read += len(entries)
+        self._transcript.add(*entries)
+        if not self._taught:  # by what an earlier process did; its own calls it knows
+            self.doubts.take(*entries)

@@ -78,7 +78,7 @@ def _found(driver: Driver, standing: Standing, recovered: Recovery | None) -> Fo
 
 async def _recovered(driver: Driver, stored: StoredSession) -> Recovery:
     """Settle what an earlier process left, in one transaction, before anything else is done."""
-    log = await ask(driver.shared.store.entries(driver.id))
+    log = await ask(driver.shared.store.entries(driver.id, stored.since))
     found, settled = recover(log, stored.standing.order, child=bool(driver.ancestors))
     generation = Generation(stored.generation + 1)
     now = driver.shared.clock()

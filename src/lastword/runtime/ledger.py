@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 import os
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import contextmanager
@@ -36,13 +35,12 @@ from lastword.runtime.fence import call, is_async, name_of
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.journal import Journal
 from lastword.runtime.owned import Owned
+from lastword.runtime.rendering import LONGEST, cut, rendered
 from lastword.runtime.threads import DaemonThreads
 
 R = TypeVar("R")
 KEY = "idempotency_key"  # the parameter in which a tool asks for it
-_LONGEST = 20_000  # characters of an argument list or a result that the transcript keeps
 _OTHERS = inspect.Parameter.VAR_KEYWORD
-_encode = json.JSONEncoder(ensure_ascii=False).encode
 BeforeTool: TypeAlias = "Callable[[Call[Any]], Awaitable[None] | None]"
 
 
@@ -101,7 +99,7 @@ class Call(Generic[R]):
 
     def take_key(self, doubts: Doubts) -> None:
         """Be the same call as the one that this repeats, if that one is in doubt."""
-        whole = len(self.arguments) <= _LONGEST  # of what was cut, nobody can tell
+        whole = len(self.arguments) <= LONGEST  # of what was cut, nobody can tell
         self.key = (whole and doubts.key(self.name, self.arguments)) or os.urandom(16).hex()
         if KEY in _parameters(self.tool):
             self._kwargs = {KEY: self.key, **self._kwargs}
@@ -275,9 +273,9 @@ class Ledger:
         except Exception as error:
             called = made.effect.begun  # a tool that raised was called
             status = Status.COMPLETED if called else Status.NOT_STARTED
-            self._close(made, status, _cut(made.explain(error)), error=True)
+            self._close(made, status, cut(made.explain(error)), error=True)
             raise
-        self._close(made, Status.COMPLETED, _cut(made.render(result)))
+        self._close(made, Status.COMPLETED, cut(made.render(result)))
         return result
 
     async def _begun(self, made: Call[Any]) -> Any:  # noqa: ANN401 - as the tool gives
@@ -316,24 +314,3 @@ def _flat(bound: inspect.BoundArguments) -> dict[str, Any]:
         # one that goes by the name of another, which is positional only, stays apart
         named |= {name: others} if others.keys() & named.keys() else others
     return named
-
-
-def rendered(value: object) -> str:
-    """A value as the transcript keeps it: JSON if it can be, cut if it is long."""
-    try:
-        text = value if isinstance(value, str) else _encode(value)
-    except (TypeError, ValueError, RecursionError):
-        text = _named(value)
-    return _cut(text)
-
-
-def _cut(text: str) -> str:
-    text = encodable(text)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text)} characters)"
-
-
-def _named(value: object) -> str:
-    try:
-        return repr(value)
-    except Exception:  # noqa: BLE001 - a tool's own class must not be able to break the record
-        return f"<{type(value).__name__}>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
@@ -62,7 +62,7 @@ class Run(ForFrameworks):
     swallows what comes too late; a gate before a tool raises `Superseded`.
     """
 
-    def __init__(self, host: Host, going: Going, history: tuple[Shown, ...]) -> None:
+    def __init__(self, host: Host, going: Going, history: Sequence[Shown]) -> None:
         super().__init__(host, going, history)
         self.message = going.turn.message  # what this run was started to answer
         self._host = host

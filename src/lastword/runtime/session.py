@@ -366,7 +366,7 @@ class Session:
     async def history(self) -> tuple[Shown, ...]:
         """What a model would be shown of it."""
         with self._conversation.held() as driver:
-            return await driver.history.shown()
+            return tuple(await driver.history.shown())
 
 
 def _hand_over(done: asyncio.Future[Receipt], to: concurrent.futures.Future[Receipt]) -> None:

@@ -27,11 +27,12 @@ from typing import (
     get_type_hints,
 )
 
-from lastword.core.entries import Entry
+from lastword.core.entries import Called, Entry, Result, Said, Text, Thinking
 from lastword.core.queue import Standing
 from lastword.core.receipt import Receipt
 from lastword.errors import StoreError
 from lastword.stores.contract import StoredCell
+from lastword.stores.pieces import AT_ONCE, pieces
 
 _Read: TypeAlias = Callable[[Any], Any]
 _KINDS: dict[str, type[Any]] = {kind.__name__.lower(): kind for kind in get_args(Entry)}
@@ -49,6 +50,28 @@ def encode(entry: Entry) -> tuple[str, str]:
     except (TypeError, ValueError) as error:
         raise StoreError(f"this {kind} cannot be written as JSON: {error}") from error
     return kind, _storable(body)
+
+
+def encode_large(entry: Entry) -> tuple[str, str]:
+    """The same, in pieces: a thread that does it lets others have their turn."""
+    if isinstance(entry, Receipt):
+        return encode(entry)
+    parts = pieces(_plain(entry), _plain, (",", ":"))
+    return _NAMES[type(entry)], "".join(map(_storable, parts))
+
+
+def is_large(entry: Entry) -> bool:
+    """Whether it takes a while to encode."""
+    match entry:
+        case Said(message):
+            size = len(message.text) + sum(len(one.data or "") for one in message.attachments)
+        case Text(text=text) | Thinking(text=text) | Result(content=text):
+            size = len(text)
+        case Called(arguments=text):
+            size = len(text)
+        case _:
+            size = 0
+    return size > AT_ONCE
 
 
 def decode(kind: str, body: str) -> Entry:

@@ -79,6 +79,7 @@ class StoredSession:
     standing: Standing = AT_REST
     cells: tuple[StoredCell, ...] = ()  # those that have not ended
     parent: SessionId | None = None  # of a child run's session: the session above it
+    since: int = 0  # entries of its log that come before all that tell of such messages
 
 
 @value

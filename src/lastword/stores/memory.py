@@ -36,12 +36,13 @@ class _Row:
     said: dict[MessageId, Said] = field(default_factory=dict[MessageId, Said])
     began: set[MessageId] = field(default_factory=set[MessageId])
     outcomes: dict[MessageId, Outcome] = field(default_factory=dict[MessageId, Outcome])
+    open: dict[MessageId, int] = field(default_factory=dict[MessageId, int])  # and where it begins
     cells: dict[CellId, StoredCell] = field(default_factory=dict[CellId, StoredCell])
     values: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def unfinished(self) -> bool:
-        return bool(self.said.keys() - self.outcomes.keys())
+        return bool(self.open)
 
 
 class MemoryStore:
@@ -80,7 +81,13 @@ class MemoryStore:
             return None
         going = tuple(cell for cell in row.cells.values() if cell.record.ending is None)
         return StoredSession(
-            row.generation, row.serial, row.unfinished, row.standing, going, row.parent
+            row.generation,
+            row.serial,
+            row.unfinished,
+            row.standing,
+            going,
+            row.parent,
+            since=min(row.open.values(), default=0),
         )
 
     async def commit(self, write: Write) -> None:
@@ -96,17 +103,11 @@ class MemoryStore:
         row.standing, row.state = write.standing, write.state
         row.at = max(row.at, write.at)
         row.title = row.title or title_of(write.entries)
+        first = len(row.entries)
         row.entries += write.entries
         row.cells |= {cell.id: cell for cell in write.cells}
         row.values |= dict(write.values)
-        for entry in write.entries:
-            if isinstance(entry, Said):
-                row.said[entry.message.id] = entry
-                row.began.discard(entry.message.id)  # edited, or given back: it waits
-            elif isinstance(entry, Began):
-                row.began.update(entry.messages)
-            elif isinstance(entry, Finished):
-                row.outcomes |= dict.fromkeys(entry.messages, entry.outcome)
+        _keep_messages(row, write.entries, first)
 
     async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
         row = self._rows.get(session)
@@ -167,3 +168,17 @@ class MemoryStore:
 
     async def close(self) -> None:
         return
+
+
+def _keep_messages(row: _Row, entries: tuple[Entry, ...], first: int) -> None:
+    for number, entry in enumerate(entries, first):
+        if isinstance(entry, Said):
+            row.said[entry.message.id] = entry
+            row.open[entry.message.id] = number
+            row.began.discard(entry.message.id)  # edited, or given back: it waits
+        elif isinstance(entry, Began):
+            row.began.update(entry.messages)
+        elif isinstance(entry, Finished):
+            row.outcomes |= dict.fromkeys(entry.messages, entry.outcome)
+            for message in entry.messages:
+                row.open.pop(message, None)

@@ -39,6 +39,7 @@ from lastword.cells.stubs import callable_as
 from lastword.cells.translation import result_of
 from lastword.core.cell import CallResult, CellOutcome, Ending, Frontier, PendingCall
 from lastword.core.model import Status
+from lastword.core.past import followed_by
 from lastword.core.transcript import Nature, Shown
 from lastword.errors import CellError
 from lastword.runtime.ledger import Call
@@ -111,7 +112,7 @@ class Code(WrapperToolset[Run]):
             text = await call()
             made = Shown("call", where, call.id, NAME)
             result = Shown("result", text, call.id, NAME, status=Status.COMPLETED)
-            run.history = (*run.history, made, result)
+            run.history = followed_by(run.history, made, result)
             await inner(run)
 
         return serve

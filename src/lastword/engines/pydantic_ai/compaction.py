@@ -49,7 +49,7 @@ class Compaction:
 
     async def __call__(
         self, run: Run, model: Model | KnownModelName | str, *, beside: int = 0
-    ) -> tuple[Shown, ...]:
+    ) -> Sequence[Shown]:
         """What the model is to be shown, shortened if it has to be.
 
         `beside` is how many letters of instructions and tools go with it.

@@ -16,6 +16,7 @@ from lastword.core.cell import Values
 from lastword.core.entries import Entry
 from lastword.core.model import MessageId, SessionId
 from lastword.errors import OwnedElsewhere, StoreError
+from lastword.stores.codec import is_large
 from lastword.stores.contract import (
     Overview,
     Place,
@@ -168,7 +169,11 @@ class SqliteStore:
         await self._write(lambda db: own.release(db, session), durable=False)
 
     async def commit(self, write: Write) -> None:
-        own, encoded = self._own(), Encoded.of(write)
+        own = self._own()
+        if any(map(is_large, write.entries)):  # beside the event loop, which is not to wait for it
+            encoded = await self._read(lambda _: Encoded.of(write))
+        else:
+            encoded = Encoded.of(write)
         await self._write(lambda db: own.commit(db, encoded))
 
     async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:

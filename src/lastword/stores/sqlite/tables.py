@@ -15,7 +15,15 @@ from lastword.core.entries import Began, Entry, Finished, Said
 from lastword.core.model import Generation, MessageId, Outcome, SessionId
 from lastword.core.value import value
 from lastword.errors import OwnedElsewhere, StaleWrite, StoreError
-from lastword.stores.codec import decode, decode_standing, encode, encode_cell, encode_standing
+from lastword.stores.codec import (
+    decode,
+    decode_standing,
+    encode,
+    encode_cell,
+    encode_large,
+    encode_standing,
+    is_large,
+)
 from lastword.stores.contract import (
     Overview,
     Place,
@@ -42,7 +50,7 @@ class Encoded:
 
     @classmethod
     def of(cls, write: Write) -> Encoded:
-        rows = tuple(map(encode, write.entries))
+        rows = tuple(encode_large(e) if is_large(e) else encode(e) for e in write.entries)
         title = title_of(write.entries).encode(errors="replace").decode()
         cells = tuple((cell, encode_cell(cell)) for cell in write.cells)
         return cls(write, encode_standing(write.standing), rows, title, cells)
@@ -263,14 +271,20 @@ def _stored(db: sqlite3.Connection, row: _Row | None) -> StoredSession | None:
     if row is None or row.generation is None:
         return None
     (unfinished,) = db.execute(
-        "SELECT EXISTS (SELECT 1 FROM messages INDEXED BY messages_unfinished"
-        " WHERE session = ? AND outcome IS NULL)",
+        "SELECT min(said) FROM messages INDEXED BY messages_unfinished"
+        " WHERE session = ? AND outcome IS NULL",
         (row.key,),
     ).fetchone()
     standing = decode_standing(row.standing)
     going = cells.going(db, row.key)
     return StoredSession(
-        Generation(row.generation), row.serial, bool(unfinished), standing, going, row.parent
+        Generation(row.generation),
+        row.serial,
+        unfinished=unfinished is not None,
+        since=(unfinished or 1) - 1,
+        standing=standing,
+        cells=going,
+        parent=row.parent,
     )
 
 
