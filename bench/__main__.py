@@ -1,4 +1,4 @@
-"""Runs one bench by name."""
+"""Runs one bench by name, some of them with sizes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,21 @@ import asyncio
 import sys
 from importlib import import_module
 
-BENCHES = ("fence", "stop", "processes", "store", "agent", "acp", "server", "cells")
+BENCHES = (
+    *("fence", "stop", "processes", "store", "session"),
+    *("agent", "acp", "server", "cells"),
+)
 
 
 def main(names: list[str]) -> int:
-    if len(names) != 1 or names[0] not in BENCHES:
+    sizes = names[1:]
+    known = names and names[0] in BENCHES and all(map(str.isdecimal, sizes))
+    if not known or (sizes and names[0] != "session"):
         print(f"usage: scripts/bench {' | '.join(BENCHES)}", file=sys.stderr)
+        print("       scripts/bench session [TURNS [SESSIONS]]", file=sys.stderr)
         return 2
     bench = import_module(f"bench.{names[0]}")  # alone: what one of them imports burdens no other
-    asyncio.run(bench.main())
+    asyncio.run(bench.main(*map(int, sizes)))
     return 0
 
 

@@ -197,13 +197,13 @@ async def opened(path: Path) -> AsyncGenerator[SqliteStore]:
         await store.close()
 
 
-def fill(path: Path) -> None:
+def fill(path: Path, sessions: int = SESSIONS) -> None:
     """As if so many sessions had each had some turns, all of them answered."""
     one = [encode(entry) for entry in log()]
     numbered = [(number, kind, body) for number, (kind, body) in enumerate(one, 1)]
     each = len(numbered) // MESSAGES_EACH
     with by_sqlite(path) as db:
-        for key in range(1, SESSIONS + 1):
+        for key in range(1, sessions + 1):
             db.execute(
                 "INSERT INTO sessions (key, id, generation, serial, length, owner)"
                 " VALUES (?, ?, 0, ?, ?, 0)",
