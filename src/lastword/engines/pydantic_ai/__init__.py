@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic_ai import Agent
 from pydantic_ai.agent import AbstractAgent
-from pydantic_ai.capabilities import ReinjectSystemPrompt, UseThreadExecutor
+from pydantic_ai.capabilities import UseThreadExecutor
 from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import (
     AgentStreamEvent,
@@ -35,10 +35,12 @@ from lastword.core.repair import without
 from lastword.core.transcript import LeftOut, Shown
 from lastword.engines.pydantic_ai.calls import Calls
 from lastword.engines.pydantic_ai.compaction import Compaction
+from lastword.engines.pydantic_ai.converted import Told
 from lastword.engines.pydantic_ai.fenced import Approve, Fenced, Sending, hold_nested_agents
 from lastword.engines.pydantic_ai.fitting import Fitting
-from lastword.engines.pydantic_ai.history import content_of, messages_of, native_of
+from lastword.engines.pydantic_ai.history import content_of, native_of
 from lastword.engines.pydantic_ai.innermost import hold
+from lastword.engines.pydantic_ai.prompt import Prompted
 from lastword.engines.pydantic_ai.rendering import rendered
 from lastword.engines.pydantic_ai.trouble import (
     GARBLED,
@@ -94,15 +96,15 @@ class PydanticAI:
             heard.left += less
 
     async def _ask(self, run: Run, history: Sequence[Shown], heard: _Heard) -> None:
-        calls = Calls(run)
+        calls, told = Calls(run), Told(history, self._known_model())
         capabilities = [
             Fenced(calls),
-            Sending(calls, self._approve, self._fitting),
+            Sending(calls, self._approve, self._fitting, told),
             UseThreadExecutor(run.executor),
-            ReinjectSystemPrompt(),
+            Prompted(),
         ]
         async with self._agent.iter(
-            message_history=messages_of(history, self._known_model()),
+            message_history=told.messages,
             deps=self._deps(run) if callable(self._deps) else self._deps,
             model=self._model,
             usage_limits=self._limits,
@@ -125,7 +127,7 @@ class PydanticAI:
         refused_before = heard.left or run.declined(status)
         return run.less(history) if refused_before and not heard.answered else ()
 
-    async def _history(self, run: Run) -> tuple[Shown, ...]:
+    async def _history(self, run: Run) -> Sequence[Shown]:
         model = self._known_model()
         if self._compaction and self._fitting and model:
             return await self._compaction(run, model, beside=self._fitting.beside)

@@ -42,6 +42,7 @@ from pydantic_ai.tools import (
 from pydantic_core import ValidationError, to_jsonable_python
 
 from lastword.engines.pydantic_ai.calls import Calls
+from lastword.engines.pydantic_ai.converted import Told
 from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import with_own_ids
 from lastword.engines.pydantic_ai.innermost import (
@@ -50,7 +51,7 @@ from lastword.engines.pydantic_ai.innermost import (
     holding,
     making,
 )
-from lastword.engines.pydantic_ai.sendable import safe_parameters, sendable
+from lastword.engines.pydantic_ai.sendable import safe_parameters
 from lastword.engines.pydantic_ai.trouble import BROKE_OFF, NO_ANSWER, ModelFailed, broke_off
 from lastword.runtime.run import Run
 
@@ -163,6 +164,7 @@ class Sending(AbstractCapability[Any]):
     calls: Calls | None = None
     approve: Approve | None = None
     fitting: Fitting | None = None
+    told: Told = field(default_factory=Told)  # what the agent was given to go on from
     id: str | None = field(default="lastword-sending", kw_only=True)
 
     def get_ordering(self) -> CapabilityOrdering:
@@ -174,9 +176,9 @@ class Sending(AbstractCapability[Any]):
         if held := holding.get():
             held.run.must_hold("this request to the model")
         if self.calls:
-            self.calls.settle(request_context.messages)
+            self.calls.settle(self.told.new_in(request_context.messages))
         parameters = safe_parameters(request_context.model_request_parameters)
-        messages = sendable(request_context.messages, request_context.model)
+        messages = self.told.sendable(request_context.messages, request_context.model)
         if self.fitting:
             messages = self.fitting.fitted(messages, parameters)
         return replace(request_context, messages=messages, model_request_parameters=parameters)

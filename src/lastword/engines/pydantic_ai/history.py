@@ -1,15 +1,15 @@
 """What the model is shown, in pydantic-ai's words.
 
-The framework's own messages live as long as one run; from run to run everything is built anew from
-the session's log, so that a stop can leave nothing in it that a provider would refuse.
+The framework's own messages live as long as one run. What is shown of a session is put into its
+words from the session's log, so that a stop can leave nothing in it that a provider would refuse.
 """
 
 from __future__ import annotations
 
 import json
+from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import groupby
 from typing import Any, TypeAlias
 
 from pydantic_ai.messages import (
@@ -41,26 +41,67 @@ _KEPT = ("id", "signature", "provider_name", "provider_details", "tool_call_id")
 Part: TypeAlias = TextPart | ThinkingPart | ToolCallPart
 
 
-def messages_of(history: Sequence[Shown], model: Model | None = None) -> list[ModelMessage]:
-    """The history as the framework takes it; the message to answer is in the last request.
+class Words:
+    """A history on its way into the framework's words. What comes next is added to what there is.
 
     What another provider than the model's wants back is left out: this one would refuse it.
     """
-    history = [_for(item, model) for item in history]
-    ids = _ids(history)
-    messages: list[ModelMessage] = []
-    for by_the_model, items in groupby(history, lambda item: item.role in _SAID_BY_THE_MODEL):
-        if by_the_model:
-            said = [part for item in items if (part := _said(item, ids))]
-            messages += [ModelResponse(said, provider_name=_provider(said))] if said else []
+
+    def __init__(self, model: Model | None = None, after: Words | None = None) -> None:
+        self.model = model
+        self.messages: list[ModelMessage] = []  # those that nothing can join
+        self.parts: list[Any] = []  # of the next
+        self.by_the_model = False
+        # what each call is known by: what its provider called it, or what is its own alone
+        self.ids: ChainMap[CallId | None, str] = ChainMap()
+        self.taken: ChainMap[str, CallId | None] = ChainMap()
+        if after:
+            self.messages, self.parts = after.messages.copy(), after.parts.copy()
+            self.by_the_model = after.by_the_model
+            self.ids, self.taken = after.ids.new_child(), after.taken.new_child()
+
+    def take(self, items: Iterable[Shown]) -> None:
+        """What is shown next."""
+        for given in items:
+            item = _for(given, self.model)
+            by_the_model = item.role in _SAID_BY_THE_MODEL
+            if by_the_model != self.by_the_model:
+                self._close()
+                self.by_the_model = by_the_model
+            if item.role == "call":
+                self._name(item)
+            part = _said(item, self.ids) if by_the_model else _told(item, self.ids, self.model)
+            if part:
+                self.parts.append(part)
+
+    def all(self) -> list[ModelMessage]:
+        """The messages; the one to answer is in the last request. Nothing is added behind them."""
+        self._close()
+        return self.messages
+
+    def _name(self, made: Shown) -> None:
+        given = str(_kept(made.native).get("tool_call_id", ""))
+        own = given if is_id(given) and given not in self.taken else wire_id(made.call)
+        self.ids[made.call], self.taken[own] = own, made.call
+
+    def _close(self) -> None:
+        parts, self.parts = self.parts, []
+        last = self.messages[-1] if self.messages else None
+        if not parts:
+            return
+        if self.by_the_model:
+            self.messages.append(ModelResponse(parts, provider_name=_provider(parts)))
+        elif isinstance(last, ModelRequest):  # the model had said nothing between
+            self.messages[-1] = ModelRequest([*last.parts, *parts])
         else:
-            told = [_told(item, ids, model) for item in items]
-            last = messages[-1] if messages else None
-            if isinstance(last, ModelRequest):
-                last.parts = [*last.parts, *told]
-            else:
-                messages.append(ModelRequest(told))
-    return messages
+            self.messages.append(ModelRequest(parts))
+
+
+def messages_of(history: Iterable[Shown], model: Model | None = None) -> list[ModelMessage]:
+    """The history as the framework takes it."""
+    words = Words(model)
+    words.take(history)
+    return words.all()
 
 
 def _for(item: Shown, model: Model | None) -> Shown:
@@ -68,18 +109,6 @@ def _for(item: Shown, model: Model | None) -> Shown:
     if model is None or given_by is None or given_by in _systems(model):
         return item
     return replace(item, native=None)
-
-
-def _ids(history: Iterable[Shown]) -> dict[CallId | None, str]:
-    """What each call is known by: what its provider called it, or what is its own alone."""
-    ids: dict[CallId | None, str] = {}
-    taken: set[str] = set()
-    for item in history:
-        if item.role == "call":
-            given = str(_kept(item.native).get("tool_call_id", ""))
-            ids[item.call] = given if is_id(given) and given not in taken else wire_id(item.call)
-            taken.add(ids[item.call])
-    return ids
 
 
 def _systems(model: Model) -> list[str]:

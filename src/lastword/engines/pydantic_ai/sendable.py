@@ -8,13 +8,15 @@ keeps such things as they were, so each is put right here, right before the requ
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import ChainMap
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, TypeVar, cast
 
 from pydantic_ai.messages import (
     ModelMessage,
+    ModelRequest,
     ModelRequestPart,
     ModelResponse,
     ModelResponsePart,
@@ -43,27 +45,47 @@ _UNNAMED = "unnamed"
 _NOTHING = "[nothing]"
 
 
-def sendable(messages: Sequence[ModelMessage], model: Model | None = None) -> list[ModelMessage]:
-    """The messages as they can be sent.
+def sendable(messages: Iterable[ModelMessage], model: Model | None = None) -> list[ModelMessage]:
+    """The messages as they can be sent."""
+    sent = Sent(model)
+    sent.take(messages)
+    return sent.messages
+
+
+class Sent:
+    """A request, as far as it is ready to be sent; another one may go on from there.
 
     After an answer that was none, its question is simply asked again. The framework would give
     the empty answer back with a reproach, and strict providers take neither.
     """
-    sent: list[ModelMessage] = []
-    again = False
-    ids = _Ids()
-    for message in messages:
-        parts = [ids.own(part) for given in message.parts if (part := _put_right(given, model))]
-        new = with_parts(message, parts)
-        if isinstance(new, ModelResponse):
-            again = not any(map(_says_something, new.parts))
-            sent += [] if again else [new]
-        elif again and sent:
-            asked = [part for part in new.parts if isinstance(part, UserPromptPart)]
-            sent[-1] = with_parts(sent[-1], [*sent[-1].parts, *asked])
-        else:
-            sent.append(new)
-    return sent
+
+    def __init__(self, model: Model | None = None, after: Sent | None = None) -> None:
+        self.model = model
+        self.messages: list[ModelMessage] = after.messages.copy() if after else []
+        self.again = after.again if after else False
+        self.ids = _Ids(after.ids if after else None)
+
+    def take(self, messages: Iterable[ModelMessage]) -> None:
+        """What comes next in it."""
+        for message in messages:
+            new = self._put_right(message)
+            if isinstance(new, ModelResponse):
+                self.again = not any(map(_says_something, new.parts))
+                self.messages += [] if self.again else [new]
+            elif self.again and self.messages:
+                asked = [part for part in new.parts if isinstance(part, UserPromptPart)]
+                last = self.messages[-1]
+                self.messages[-1] = with_parts(last, [*last.parts, *asked])
+            else:
+                self.messages.append(new)
+
+    def begin_with(self, first: ModelRequest) -> None:
+        """Another request in place of the first."""
+        self.messages[0] = self._put_right(first)
+
+    def _put_right(self, message: ModelMessage) -> ModelMessage:
+        right = (_put_right(part, self.model) for part in message.parts)
+        return with_parts(message, [self.ids.own(part) for part in right if part])
 
 
 def wire_name(name: str) -> str:
@@ -91,35 +113,41 @@ def safe_parameters(parameters: ModelRequestParameters) -> ModelRequestParameter
 class _Ids:
     """An id stands for one thing, in the whole of a request."""
 
-    def __init__(self) -> None:
-        self._calls: dict[str, str] = {}  # as each was given, and as it is sent
-        self._sent: set[str] = set()
-        self._items: set[str] = set()
+    def __init__(self, before: _Ids | None = None) -> None:
+        # what was there before is looked at, and not changed
+        self.calls = _after(before and before.calls)  # as each was given, and as it is sent
+        self.sent = _after(before and before.sent)
+        self.items = _after(before and before.items)
+        self.count = before.count if before else 0
 
     def own(self, part: P) -> P:
         if isinstance(part, ToolCallPart):
             return cast("P", self._item(self._called(part)))
         if isinstance(part, ToolReturnPart):
-            id_ = self._calls.get(part.tool_call_id, part.tool_call_id)
+            id_ = self.calls.get(part.tool_call_id, part.tool_call_id)
             return part if id_ == part.tool_call_id else cast("P", replace(part, tool_call_id=id_))
         return cast("P", self._item(part)) if isinstance(part, TextPart) else part
 
     def _called(self, part: ToolCallPart) -> ToolCallPart:
         given = part.tool_call_id
         id_ = given if is_id(given) else wire_id(given)
-        if id_ in self._sent:
-            id_ = wire_id(f"{given} {len(self._sent)}")
-        self._sent.add(id_)
-        self._calls[given] = id_
+        if id_ in self.sent:
+            id_ = wire_id(f"{given} {self.count}")
+        self.count += 1
+        self.sent[id_] = self.calls[given] = id_
         return part if id_ == given else replace(part, tool_call_id=id_)
 
     def _item(self, part: TextPart | ToolCallPart) -> TextPart | ToolCallPart:
         if not part.id:
             return part
-        if part.id in self._items:
+        if part.id in self.items:
             return replace(part, id=None)
-        self._items.add(part.id)
+        self.items[part.id] = part.id
         return part
+
+
+def _after(before: ChainMap[str, str] | None) -> ChainMap[str, str]:
+    return ChainMap() if before is None else before.new_child()
 
 
 def _put_right(part: Any, model: Model | None) -> Any:  # noqa: ANN401 - a part, or None of it
