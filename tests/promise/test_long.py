@@ -52,8 +52,14 @@ async def with_turns(store: MemoryStore, session: str, turns: int, *, waiting: i
                 Text(run, f"answer {serial}"),
                 Finished(run, Outcome.COMPLETED, (message,), started=True),
             ]
-    write = Write(SessionId(session), Generation(2 * turns), turns + waiting, tuple(entries))
-    await store.commit(write)
+    await store.commit(
+        Write(
+            session=SessionId(session),
+            generation=Generation(2 * turns),
+            serial=turns + waiting,
+            entries=tuple(entries),
+        )
+    )
 
 
 # a long history
