@@ -42,7 +42,8 @@ HERE = Path(__file__).parent.parent  # on the disk that the repository is on
 LEAST = 10
 NAME = SessionId("bench")
 ROUNDS, WARM = 15, 3
-PROFILED = 5
+FEW, MANY = 4, 2_000  # rounds of what takes seconds: the turns of an agent after so many
+PROFILED = 3
 CODE, FRAMEWORK = "/lastword/", "/pydantic_ai/"
 OURS, BARE = "lastword", "the same agent, bare, on the same messages"
 
@@ -98,7 +99,8 @@ async def agents(directory: Path, sizes: list[int]) -> None:
         store = _sqlite(directory / f"agent-{turns}.db")
         async with long_session(PydanticAI(agent), store, turns) as turn:
             past = list(messages_of(await turn.history()))
-            took = await cpu({OURS: turn, BARE: lambda past=past: bare(agent, past)})
+            sides: dict[str, Turn] = {OURS: turn, BARE: lambda past=past: bare(agent, past)}
+            took = await cpu(sides, rounds=FEW if turns > MANY else ROUNDS)
             longest = await held(lambda turn=turn: several(turn))
             alone = await held(lambda past=past: several(lambda: bare(agent, past)))
             own[turns] = await in_our_code(turn)
@@ -236,10 +238,10 @@ async def several(turn: Turn) -> None:
         await turn()
 
 
-async def cpu(sides: dict[str, Turn]) -> dict[str, float]:
+async def cpu(sides: dict[str, Turn], *, rounds: int = ROUNDS) -> dict[str, float]:
     """Seconds of CPU a time, all threads included: the median, in turns."""
     took: dict[str, list[float]] = {name: [] for name in sides}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, turn in sides.items():
             began = time.process_time()
             await turn()
