@@ -350,6 +350,26 @@ def test_what_is_on_its_way_in_stays_however_slow_the_store_is() -> None:
     told(story)
 
 
+def test_of_what_came_with_messages_a_feed_keeps_the_newest_also_in_a_session_that_stays() -> None:
+    async def story() -> None:
+        async with runtime(talk) as r:
+            session = r.session("s")
+            for number in range(5):
+                photo = Attachment("image/png", data="A" * 3_000_000)
+                await session.send(f"photo {number}", attachments=[photo])
+            assert session.busy
+            with pytest.raises(SlowWatcher):
+                await anext(session.events(after=0))
+            kept = session.feed.since(session.last_event - 5)
+            assert "photo 4" in [event.text for event in kept if event.kind == "accepted"]
+            held = next(n for n in range(session.last_event) if session.feed.holds(n))
+            accepted = [e for e in session.feed.since(held) if e.kind == "accepted"]
+            assert [event.text for event in accepted] == ["photo 3", "photo 4"]
+            await session.stop()
+
+    told(story)
+
+
 async def test_a_session_with_a_kept_process_stays_until_that_has_ended(tmp_path: Path) -> None:
     async def engine(run: Run) -> None:
         if run.message.text == "serve":

@@ -158,6 +158,9 @@ class Driver:
         message = order.message
         self.journal.add_message(Said(message, order.run))
         self.publish("accepted", order.run, message.text, message)
+        if message.attachments:
+            with self.lock:
+                self.feed.shed()
         self.shared.tally.accepted += 1
         [ticket] = self.tickets[message.id]
         ticket.run, ticket.placed = order.run, order.placement

@@ -17,12 +17,13 @@ from collections.abc import AsyncIterator, Callable
 from typing import Literal, NamedTuple, TypeAlias
 
 from lastword.core.leaving import may_leave
-from lastword.core.model import Generation, RunId, SessionId
+from lastword.core.model import Generation, Message, RunId, SessionId
 from lastword.errors import SlowWatcher
 from lastword.runtime.clock import Clock, time_of_day
 from lastword.stores.lease import Claim
 
 log = logging.getLogger("lastword")
+_ATTACHED = 8_000_000  # characters of what came with messages that a feed keeps
 
 Kind: TypeAlias = Literal[
     "accepted",
@@ -152,6 +153,18 @@ class Feed:
         """Return when there is something after a number, or no more will come."""
         while number >= self.last and not self._closed:
             await self._news()
+
+    def shed(self) -> None:
+        """Keep only so much of what came with messages: the oldest goes, the newest stays. Call it
+        under the session's lock."""
+        room = _ATTACHED
+        for number in sorted(self._events, reverse=True):
+            data = self._events[number].data
+            if isinstance(data, Message):
+                room -= sum(len(one.data) for one in data.attachments)
+            if room < 0 and number < self.last:
+                self._events = {n: event for n, event in self._events.items() if n > number}
+                return
 
     def trim(self) -> None:
         """Keep nothing for late watchers: the log has it."""
