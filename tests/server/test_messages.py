@@ -1,7 +1,6 @@
 """Messages, over HTTP."""
 
 import asyncio
-from collections.abc import Sequence
 
 import pytest
 
@@ -263,10 +262,10 @@ async def test_a_message_sent_while_a_stopped_run_unwinds_runs_next() -> None:
 
 @pytest.mark.scenario("T14")
 async def test_a_rolled_back_turn_is_not_shown_to_the_model_and_is_in_the_log() -> None:
-    histories = dict[str, Sequence[Shown]]()
+    histories = dict[str, list[Shown]]()
 
     async def engine(run: Run) -> None:
-        histories[run.message.text] = run.history
+        histories[run.message.text] = list(run.history)
         await run.emit(f"about {run.message.text}")
         if run.message.text == "wrong":
             await asyncio.Event().wait()
