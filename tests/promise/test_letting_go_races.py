@@ -74,7 +74,8 @@ def test_whatever_is_asked_as_a_session_leaves_is_asked_of_the_one_that_lives(
                 left += not r.at_hand
             assert all(ticket.known_outcome == Outcome.STOPPED for ticket in tickets)
             assert not engine.broken
-            assert [event.number for event in seen] == list(range(1, len(seen) + 1))
+            numbers = [event.number for event in seen]
+            assert numbers == sorted(set(numbers))  # what was fenced first is not handed out
             ended = [event.run for event in seen if event.kind == "ended"]
             assert ended == list(dict.fromkeys(ended))
             assert [ticket.run for ticket in tickets] == ended

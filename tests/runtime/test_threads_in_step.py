@@ -32,7 +32,7 @@ class Session:
         loop = asyncio.get_running_loop()
         feed = Feed(SessionId("s"), loop, lambda: machine.fenced, keep=100)
         self.hold = Hold(machine, lock, feed, RUN, machine.generation)
-        self.moves = Moves(machine, lock)
+        self.moves = Moves(machine, lock, loop.time)
         self.moves.known = known
 
     def stop(self) -> Step:
