@@ -46,6 +46,7 @@ class LoggedTurn:
     run: RunId | None
     begun: bool = False  # the log has it from its beginning
     items: list[Item] = field(default_factory=list[Item])
+    messages: set[MessageId] = field(default_factory=set[MessageId])
     results: dict[CallId, Result] = field(default_factory=dict[CallId, Result])
     spoken: Spoken = field(default_factory=Spoken)
     end: Finished | None = None
@@ -57,6 +58,8 @@ class LoggedTurn:
         last = self.items[-1] if self.items else None
         if isinstance(item, Text | Thinking):
             self.spoken.take(item)
+        elif isinstance(item, Message):
+            self.messages.add(item.id)
         if not isinstance(item, Called):
             self.items.append(item)
         elif self.batching and isinstance(last, list):
@@ -67,6 +70,9 @@ class LoggedTurn:
 
     def give_back(self, message: MessageId) -> None:
         """A message that joined it never was given to its run, and waits again."""
+        if message not in self.messages:
+            return
+        self.messages.discard(message)
         self.items = [i for i in self.items if not (isinstance(i, Message) and i.id == message)]
 
     def settle(self, result: Result) -> None:

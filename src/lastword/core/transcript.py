@@ -138,7 +138,7 @@ class Transcript:
     def _add(self, entry: Entry) -> None:  # noqa: C901, PLR0912 - one match, one arm an entry
         match entry:
             case Said(message):
-                for turn in self._going.values() if message.id in self._said else ():
+                for turn in self._going.values():
                     turn.give_back(message.id)
                 self._said[message.id] = message
             case Began(run, _, messages):

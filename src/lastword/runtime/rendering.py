@@ -11,7 +11,6 @@ from lastword.runtime.checks import encodable
 from lastword.stores.pieces import is_large, pieces
 
 LONGEST = 20_000  # characters of an argument list or a result that the transcript keeps
-_CUT = "… (cut)"
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -45,7 +44,9 @@ def _beginning(value: object) -> str:
     except (TypeError, ValueError, RecursionError):
         return cut(_named(value, _short.repr))
     whole = "".join(text)
-    return encodable(whole if room >= 0 else whole[: LONGEST - len(_CUT)] + _CUT)
+    if room >= 0:
+        return encodable(whole)
+    return f"{encodable(whole[:LONGEST])}… (more than {LONGEST} characters)"
 
 
 def _named(value: object, name: Callable[[object], str]) -> str:
