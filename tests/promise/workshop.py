@@ -30,8 +30,10 @@ def gone(pid: int) -> bool:
 
 async def until(happened: Callable[[], object]) -> None:
     """Return once something is so that nobody tells us of: a file, a list, a process's end."""
+    pause = 0.001
     while not happened():
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(pause)
+        pause = min(1.5 * pause, 0.05)  # who waits for ever is to cost nothing, and be found idle
 
 
 async def is_up(process: Process) -> None:
