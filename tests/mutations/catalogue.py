@@ -1,0 +1,9 @@
+"""Every mistake that is planted, by its name."""
+
+from __future__ import annotations
+
+from tests.mutations.acting import ACTING
+from tests.mutations.keeping import KEEPING
+from tests.mutations.telling import TELLING
+
+MUTATIONS = {mutation.name: mutation for mutation in (*ACTING, *KEEPING, *TELLING)}
