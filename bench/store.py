@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import TypeAlias
@@ -34,7 +35,7 @@ SETTLING = 0.05  # seconds, for what comes behind the outcome of a run
 SESSIONS_EACH = 8  # so that nobody sends to a session that still answers
 SESSIONS, MESSAGES_EACH, PIECES = 10_000, 10, 7  # 100 entries a session: 1,000,000 in all
 OPENS = 15
-TOKENS, STREAMS = 200, 32
+TOKENS, STREAMS = 200, (1, 32, 256)
 PACES = (50, 200)  # tokens a second
 TOKEN = "word"  # noqa: S105 - four characters, as many a real one has
 
@@ -256,34 +257,61 @@ def forgotten(path: Path) -> None:
 
 
 async def tokens(directory: Path) -> None:
-    """Streams at a model's pace, and as many that say nothing; what the files differ by."""
-    many = STREAMS * TOKENS
-    silent, _ = await stored(directory / "silent.db", nothing)
-    for pace in PACES:
-        size, written = await stored(directory / f"pace-{pace}.db", at_pace(pace))
-        text = ("their text", len(TOKEN))
-        heading(f"{many:,} tokens of {len(TOKEN)} bytes, {STREAMS} runs, {pace} a second each")
-        number("the file grew, for each token", (size - silent) / many, "bytes", text)
-        number("written to files, in all, for each token", written / many, "bytes", text)
+    """Streams at a model's pace, stored before they are shown, and as many that say nothing."""
+    for streams in STREAMS:
+        many = streams * TOKENS
+        silent = await Stored.of(directory / f"silent-{streams}.db", nothing, streams)
+        for pace in PACES:
+            raw = by_hand(directory / "by-hand", TURN / 2)
+            took: Took = []
+            path = directory / f"{streams}-at-{pace}.db"
+            spoken = await Stored.of(path, at_pace(pace, took), streams)
+            text = ("their text", len(TOKEN))
+            heading(f"{many:,} tokens of {len(TOKEN)} bytes, {streams} runs, {pace} a second each")
+            for part in (0.5, 0.99):
+                beside = (RAW, quantile(raw, part))
+                row(
+                    f"p{part * 100:.0f} run.emit, stored before shown", quantile(took, part), beside
+                )
+            number("tokens for each sync of the store", many / spoken.synced, "")
+            core = (spoken.cpu - silent.cpu) / many * 1e6
+            number("of a core, for each token", core, "µs")
+            number(
+                "the file grew, for each token", (spoken.size - silent.size) / many, "bytes", text
+            )
+            number("written to files, in all, for each token", spoken.written / many, "bytes", text)
 
 
-def at_pace(pace: int) -> Engine:
+def at_pace(pace: int, took: Took) -> Engine:
     async def stream(run: Run) -> None:
         for _ in range(TOKENS):
+            began = time.perf_counter()
             await run.emit(TOKEN)
+            took.append(time.perf_counter() - began)
             await asyncio.sleep(1 / pace)
 
     return stream
 
 
-async def stored(path: Path, engine: Engine) -> tuple[int, int]:
-    """Bytes of the file in the end, and bytes that were written to it and beside it."""
-    before = read_and_written()
-    async with Runtime(engine, store=f"sqlite:{path}") as runtime:
-        sends = (runtime.session(f"s{n}").send("go") for n in range(STREAMS))
-        tickets = await asyncio.gather(*sends)
-        await asyncio.gather(*(ticket.outcome() for ticket in tickets))
-    return size_of(path), read_and_written()[1] - before[1]
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What so many runs left in a file, and what that cost."""
+
+    size: int  # bytes of the file in the end
+    written: int  # bytes that were written to it and beside it
+    synced: int  # transactions
+    cpu: float  # seconds, of all threads
+
+    @classmethod
+    async def of(cls, path: Path, engine: Engine, streams: int) -> Stored:
+        before, spent = read_and_written(), time.process_time()
+        store = SqliteStore(path)
+        async with Runtime(engine, store=store) as runtime:
+            sends = (runtime.session(f"s{n}").send("go") for n in range(streams))
+            tickets = await asyncio.gather(*sends)
+            await asyncio.gather(*(ticket.outcome() for ticket in tickets))
+        written = read_and_written()[1] - before[1]
+        return cls(size_of(path), written, store.transactions, time.process_time() - spent)
 
 
 def size_of(path: Path) -> int:
