@@ -96,8 +96,8 @@ class Round:
     """What came of one."""
 
     receipt: Receipt
-    late: dict[str, int]  # effects that began after the receipt, and bytes that processes wrote
-    begun: int  # effects that had begun when the pause came, and were completed after it
+    late: dict[str, int]  # effects that were let after the receipt; bytes that processes wrote
+    begun: int  # effects that had been let when the pause came, and were completed after it
     outcome: str
 
 
@@ -116,7 +116,7 @@ async def one_round(folder: Path, seconds: float = 0.0, without: str = "") -> Ro
             outcome = await line(old)
             after = deeds(folder / "deeds")
     stamps = {what: (folder / "deeds" / what).read_text().split() for what in EFFECTS}
-    late = {what: sum(int(began) > given for began in stamps[what]) for what in EFFECTS}
+    late = {what: sum(int(let) > given for let in stamps[what]) for what in EFFECTS}
     begun = sum(after[what] > before[what] and not late[what] for what in EFFECTS)
     late |= {what: after[what] - before[what] for what in PROCESSES}
     return Round(receipt, {what: more for what, more in late.items() if more}, begun, outcome)
@@ -133,7 +133,7 @@ async def main(rounds: int, without: str = "") -> int:
         print(number, done.outcome, done.late or "nothing late", flush=True)  # noqa: T201
     print(  # noqa: T201
         f"{rounds} rounds: {late} effects and bytes of processes after the heir's receipt; "
-        f"{begun} that had begun before the pause were completed"
+        f"{begun} that had been let before the pause were completed"
     )
     return 1 if late else 0
 
