@@ -113,6 +113,10 @@ async def test_every_frontier_is_the_same_however_often_workers_and_processes_di
         assert sum(cell.session == STILL for cell in standing) >= 3
         for cell in standing:
             session = runtime.session(cell.session)
+            await session.loaded()
+            await session.resume()  # a resume that had been accepted when a process died waits
+            while session.busy:
+                await asyncio.sleep(0.01)
             while isinstance(now := await cells.wait(session, cell.id), Frontier):
                 [pending] = now.pending
                 answer = {pending.id: Ok(now.generation)}

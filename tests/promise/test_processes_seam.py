@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import threading
+import time
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -376,3 +377,21 @@ async def test_what_may_leave_by_itself_is_asked_only_when_it_does_not() -> None
     assert receipt.quiet
     assert "killed" in fates(receipt).values()
     assert told == ["up", "up\nleft\n"]
+
+
+@pytest.mark.scenario("L4", part="sqlite")
+async def test_what_this_process_was_paused_for_does_not_count_against_a_command(
+    tmp_path: Path,
+) -> None:
+    told: list[Completed] = []
+
+    async def engine(run: Run) -> None:
+        asyncio.get_running_loop().call_later(0.1, time.sleep, 2)  # as a pause, or a closed lid
+        told.append(await run.shell("sleep 0.5; echo done", timeout=1.5))
+
+    store = f"sqlite:{tmp_path / 'it.db'}"
+    async with Runtime(engine, store=store, stall_after=None) as r:
+        ticket = await r.session("s").send("go")
+        assert await ticket.outcome() == Outcome.COMPLETED, ticket.error
+
+    assert [(one.output, one.timed_out) for one in told] == [("done\n", False)]

@@ -208,7 +208,7 @@ async def test_reads_are_not_refused() -> None:
 
 
 @pytest.mark.scenario("R1")
-async def test_once_nothing_of_it_lives_whoever_carries_its_name_may_act() -> None:
+async def test_whoever_carries_the_name_of_a_stopped_run_is_refused_however_late() -> None:
     async with staged() as stage:
         gone = asyncio.Event()
 
@@ -227,7 +227,8 @@ async def test_once_nothing_of_it_lives_whoever_carries_its_name_may_act() -> No
         assert (await receipt.settled()).quiet
         gone.set()
 
-        assert await polling == "person"
+        with pytest.raises(Superseded):
+            await polling
 
 
 @pytest.mark.scenario("R1")

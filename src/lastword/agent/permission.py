@@ -185,9 +185,10 @@ class Questions:
 
     def nobody(self, id: str, generation: int) -> None:
         """There is nobody who could answer it: it is not allowed, and whoever asked is told why."""
-        if (one := self._open.get(id)) is not None:
-            one.unheard = True
-        self.answer(id, False, generation)
+        with acting("this answer"):
+            if (one := self._open.get(id)) is not None:
+                one.unheard = True
+            self._answer(id, generation, allow=False, always=False)
 
     def answer(self, id: str, allow: bool, generation: int, *, always: bool | Rule = False) -> None:
         """Answer a question as it was seen, at that generation. The first answer holds.

@@ -18,6 +18,7 @@ from lastword.cells.calls import Calls
 from lastword.cells.functions import Function
 from lastword.cells.home import steps_of, turn_of
 from lastword.cells.limits import Limits
+from lastword.cells.observers import Observers
 from lastword.cells.steps import AtFrontier, Step
 from lastword.cells.translation import (
     Outcome,
@@ -43,9 +44,6 @@ from lastword.core.cell_events import (
     DeliveryFailed,
     Failed,
     Frozen,
-    ObserveBegun,
-    ObserveDelivered,
-    ObserveFailed,
     ResumeAsked,
     RuntimeLost,
     StartAsked,
@@ -112,6 +110,7 @@ class Living:
         self._make: Make | None = None  # what is to be delivered
         self._making = False  # that has begun
         self._why = ""  # the last delivery failed
+        self._observers = Observers(self.machine, self._tell)
         self.printed = ""  # all of it, as far as this process has heard it
 
     @property
@@ -162,15 +161,8 @@ class Living:
     @asynccontextmanager
     async def observe(self, observer: str) -> AsyncGenerator[Observation]:
         """What is to be seen of it. If the block raises, what it was given was not delivered."""
-        [show] = self.machine.apply(ObserveBegun(observer))
-        if not isinstance(show, Show):
-            raise TypeError(f"nothing to show: {show!r}")
-        try:
-            yield show.observation
-        except BaseException:
-            self._tell(ObserveFailed(observer))
-            raise
-        self._tell(ObserveDelivered(observer))
+        async with self._observers.look(observer) as observation:
+            yield observation
         with suppress(StoreError):  # it is tried again with whatever is stored next
             await self._shelf.committed()
 

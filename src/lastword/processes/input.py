@@ -6,6 +6,18 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+
+from lastword.errors import Superseded
+
+
+@dataclass(slots=True)
+class _Written:
+    """Some of what the process is to read."""
+
+    data: memoryview  # that it has not read yet
+    done: asyncio.Future[bool]
+    asked: bool  # by a run, which may lose its session meanwhile
 
 
 class Input:
@@ -16,7 +28,7 @@ class Input:
         self._fd = fd
         self._name = name
         self._may_write = may_write
-        self._unread: deque[tuple[memoryview, asyncio.Future[bool]]] = deque()
+        self._unread: deque[_Written] = deque()
         self._last = False  # nothing follows what is waiting
         os.set_blocking(fd, False)
 
@@ -25,22 +37,26 @@ class Input:
         if not isinstance(data, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
             raise TypeError(f"a process reads bytes, not a {type(data).__name__}")
         if not await asyncio.shield(self.feed(data)):
+            self._may_write("writing to it")
             raise BrokenPipeError(f"{self._name} reads no more of its standard input")
 
     def feed(self, data: bytes) -> asyncio.Future[bool]:
         """Begin to write; whether all of it could be."""
         self._may_write("writing to it")
-        return self.begin(data)
+        return self._begin(data, asked=True)
 
     def begin(self, data: bytes) -> asyncio.Future[bool]:
-        """The same for whoever started the process."""
-        written: asyncio.Future[bool] = self._loop.create_future()
+        """The same for whoever started the process: what it is started with is part of that."""
+        return self._begin(data, asked=False)
+
+    def _begin(self, data: bytes, *, asked: bool) -> asyncio.Future[bool]:
+        written = _Written(memoryview(bytes(data)), self._loop.create_future(), asked)
         if self._fd < 0 or self._last:
-            written.set_result(False)
+            written.done.set_result(False)
         else:
-            self._unread.append((memoryview(bytes(data)), written))
+            self._unread.append(written)
             self._flush()
-        return written
+        return written.done
 
     def finish(self) -> None:
         """Close it once all has been read."""
@@ -54,9 +70,13 @@ class Input:
 
     def _flush(self) -> None:
         while self._unread and self._fd >= 0:
-            data, written = self._unread[0]
+            first = self._unread[0]
+            if first.asked and not self._may_go_on():
+                self._unread.popleft()
+                _tell(first.done, all_of_it=False)
+                continue
             try:
-                left = data[os.write(self._fd, data) :] if data else data
+                left = first.data[os.write(self._fd, first.data) :] if first.data else first.data
             except (BlockingIOError, InterruptedError):
                 self._loop.add_writer(self._fd, self._flush)
                 return
@@ -64,14 +84,22 @@ class Input:
                 self.let_go()
                 return
             if left:
-                self._unread[0] = (left, written)
+                first.data = left
             else:
                 self._unread.popleft()
-                _tell(written, all_of_it=True)
+                _tell(first.done, all_of_it=True)
         if self._fd >= 0:
             self._loop.remove_writer(self._fd)
             if self._last:
                 self.let_go()
+
+    def _may_go_on(self) -> bool:
+        """Each time anew: the pipe may have been full for long."""
+        try:
+            self._may_write("writing to it")
+        except (Exception, Superseded):  # noqa: BLE001 - whatever says that it may not
+            return False
+        return True
 
     def close(self) -> None:
         """Write no more. The process reads the end of its input."""
@@ -85,7 +113,7 @@ class Input:
             os.close(self._fd)
             self._fd = -1
         while self._unread:
-            _tell(self._unread.popleft()[1], all_of_it=False)
+            _tell(self._unread.popleft().done, all_of_it=False)
 
 
 def _tell(written: asyncio.Future[bool], *, all_of_it: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
@@ -13,6 +14,8 @@ from lastword.processes.command import Command, must_be_grace
 from lastword.processes.input import Input
 from lastword.processes.output import Output
 from lastword.processes.plumbing import Plumbing
+
+_LOOK = 0.25  # seconds: as much of a pause counts as time that a process had
 
 
 class Keeper(Protocol):
@@ -99,11 +102,11 @@ class Process:
     async def completed(self, *, timeout: float | None, grace: float) -> Completed:
         """Wait for its end, and bring it about after so many seconds, or if nobody waits."""
         try:
-            async with asyncio.timeout(timeout):
-                return await self.communicate()
-        except TimeoutError:
+            self._tell(b"")
+            if completed := await self._collected_within(timeout):
+                return completed
             await self.end(grace)
-            return replace(await self.communicate(), timed_out=True)
+            return replace(await self._collected(), timed_out=True)
         except asyncio.CancelledError:
             if self.code is None:
                 self._keeper.end(self.id, grace)
@@ -113,6 +116,10 @@ class Process:
         """Have it read this and the end of its input, wait for it to end; what it wrote."""
         if not isinstance(data, bytes | bytearray | memoryview):  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
             raise TypeError(f"a process reads bytes, not a {type(data).__name__}")
+        self._tell(data)
+        return await self._collected()
+
+    def _tell(self, data: bytes) -> None:
         stdin = self.stdin
         if data and (stdin is None or self._plumbing.told):
             raise ValueError(f"{self.command} was not started with stdin='pipe'; it cannot be told")
@@ -121,6 +128,19 @@ class Process:
             stdin.finish()
         elif stdin is not None:
             stdin.feed(data)
+
+    async def _collected_within(self, seconds: float | None) -> Completed | None:
+        """What a pause of this process took does not count: the other may have been held still
+        meanwhile, and its end could not be heard of."""
+        while seconds is None or seconds > 0:
+            some = None if seconds is None else min(seconds, _LOOK)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(some):
+                    return await self._collected()
+            seconds = (seconds or 0.0) - (some or 0.0)
+        return None
+
+    async def _collected(self) -> Completed:
         await self.wait()
         streams = [stream for stream in (self.stdout, self.stderr) if stream]
         for stream in streams:

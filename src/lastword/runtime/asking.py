@@ -2,9 +2,10 @@
 
 What a run does is done in tasks and threads that carry its name with them, in a context variable,
 whatever they were started by. A run that has lost its session is refused here like a tool call,
-on its own session and on any other, for as long as anything of it lives; it could otherwise send,
-stop or delete in a `finally` what it may no longer say. Once nothing of it is left, whoever still
-carries its name (somebody's poller, which a run happened to start) is nobody's, and may act.
+on its own session and on any other, and whoever carries its name is that run, however late: a
+task that nobody knows of, the `finally` of a generator that the collector comes to. It could
+otherwise send, stop or delete what it may no longer say. What a run left behind that ended by
+itself (somebody's poller, which it happened to start) may act, but not as a person.
 
 Reads do not come here. The check is made in the step that acts, after whatever had to be awaited.
 """
@@ -42,7 +43,7 @@ class Asker(Protocol):
     @property
     def parent(self) -> Asker | None: ...
     @property
-    def alive(self) -> bool: ...
+    def over(self) -> bool: ...
 
 
 running: ContextVar[Asker | None] = ContextVar("lastword_running", default=None)
@@ -52,7 +53,7 @@ running: ContextVar[Asker | None] = ContextVar("lastword_running", default=None)
 def asking() -> Asker | None:
     """The run from inside which something is asked for; None if that is outside of all runs."""
     asker = running.get()
-    while asker is not None and not (asker.hold.current or asker.alive):
+    while asker is not None and asker.over:
         asker = asker.parent  # of a child that is gone, what is left belongs to who started it
     return asker
 
@@ -105,7 +106,7 @@ def act(method: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[An
 
 def origin_of(said: Origin | None, by: str) -> Origin:
     """Whose word a message is. What a run sends is a person's only if it says which."""
-    if by or asking() is None:
+    if by or running.get() is None:
         return said or "person"
     if said == "person":
         raise ValueError("what a run sends is not a person's unless by= says whose it is")

@@ -28,6 +28,7 @@ from lastword.errors import (
     UnknownSession,
 )
 from lastword.runtime import intake
+from lastword.runtime.asking import acting
 from lastword.runtime.driver import Driver
 from lastword.runtime.going import Going, run_here
 from lastword.runtime.resting import at_rest
@@ -147,7 +148,9 @@ class Conversation:
     async def loaded(self) -> None:
         """Know what the store knows."""
         while not self.seat.moves.known:
-            await unless_closed(self._load())
+            with acting(f"taking of session {self.id}"):  # from others, and to settle what is left
+                loading = self._load()
+            await unless_closed(loading)
 
     def _load(self) -> asyncio.Task[None]:
         if self._loading is None or (self._loading.done() and _failed(self._loading)):
@@ -322,6 +325,7 @@ def at_fence(session: Conversation, step: Step, *, beyond: str = "") -> Receipt:
             *(MessageReport(message, "dropped") for message in dropped),
             *(MessageReport(message, "paused") for message in paused),
         ),
+        level=driver.shared.processes.level or "",
         unconfirmed=(Unconfirmed("session", beyond),) if beyond else tuple(driver.dying),
         durable=not beyond and not step.orders and not driver.journal.behind,
         later=None if beyond else settled,

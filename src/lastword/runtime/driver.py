@@ -270,7 +270,7 @@ class Driver:
 
     def _end(self, order: End, step: Step, told: Told) -> None:
         turn, outcome = order.turn, order.outcome
-        error = self._close(self.going[turn.run]) if order.started else ""
+        error = self._close(self.going[turn.run], outcome) if order.started else ""
         ids = tuple(message.id for message in turn.messages)
         held = order.held and not order.started
         finished = Finished(turn.run, outcome, ids, order.started, order.rollback, error, held)
@@ -285,9 +285,10 @@ class Driver:
         tickets = [ticket for id_ in ids for ticket in self.tickets.pop(id_, [])]
         told += [(ticket, outcome, error) for ticket in tickets]
 
-    def _close(self, going: Going) -> str:
+    def _close(self, going: Going, outcome: Outcome) -> str:
         """A run has lost the session: its calls are settled, its typing mark is taken down."""
         hold, run = going.hold, going.hold.run
+        going.ended = outcome in (Outcome.COMPLETED, Outcome.FAILED)
         open_calls = {made.call for made in going.ledger.reports if made.status == "intended"}
         self.journal.add(*going.speech.settle(), *going.ledger.settle())
         for report in going.ledger.reports:

@@ -46,6 +46,7 @@ class Going:
         self.born = 0  # how many were given a name
         self.joined: list[Message] = []  # what was sent to steer it and it has not been given
         self.error = ""
+        self.ended = False  # by itself: it has lost its session to nobody
         self.announce: Callable[..., bool] = lambda *_, **__: True  # a question, to who watches
 
     def enter(self) -> None:
@@ -63,6 +64,11 @@ class Going:
         if self.main:
             self.main.cancel()
         self.helpers.cancel()
+
+    @property
+    def over(self) -> bool:
+        """Whether it ended by itself, and nothing is left that it could be asked for."""
+        return self.ended and not self.hold.current and not self.alive
 
     @property
     def alive(self) -> bool:

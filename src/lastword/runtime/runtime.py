@@ -6,15 +6,15 @@ import asyncio
 import logging
 import threading
 from collections.abc import Collection
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Literal, Self
 
 from lastword.core.model import Policy, QueueOnStop, Reason, SessionId, Settings
 from lastword.core.receipt import Receipt
 from lastword.core.transcript import Partial
-from lastword.errors import RuntimeClosed, StoreError, UnknownSession
+from lastword.errors import RuntimeClosed, StoreError, Superseded, UnknownSession
 from lastword.processes import Level, Processes
-from lastword.runtime.asking import Asker, act, acting, may_act, running
+from lastword.runtime.asking import Asker, act, may_act, running
 from lastword.runtime.checks import (
     must_be_callables,
     must_be_here,
@@ -49,6 +49,7 @@ from lastword.runtime.watchdog import Watchdog
 from lastword.stores.contract import Overview, Place, Store, StoredCell
 
 log = logging.getLogger("lastword")
+_DELETION = "this deletion"
 _WATCH = 2.0  # seconds between looks at what is still ours
 
 
@@ -263,29 +264,31 @@ class Runtime:
         session = self._conversation(id)
         if not session.at_work and await ask(self._store.overview(session.id)) is None:
             raise UnknownSession(f"there is no session {id!r}, so nothing was deleted")
-        if session.id not in self._deleting:
-            # the runtime's own task: the stop may well cancel whoever asked for this
-            with acting("this deletion"):
-                deleting = self._tasks.start(self._delete(session), name=f"delete {id}")
-            self._deleting[session.id] = deleting
-            deleting.add_done_callback(lambda _: self._deleting.pop(session.id))
-        return await unless_closed(self._deleting[session.id])
+        while deleting := self._deleting.get(session.id):
+            with suppress(Superseded):  # that was another's, which did not come to it
+                return await unless_closed(deleting)
+        # the runtime's own task: the stop may well cancel whoever asked for this
+        deleting = self._tasks.start(self._delete(session, may_act(_DELETION)), name=f"delete {id}")
+        self._deleting[session.id] = deleting
+        deleting.add_done_callback(lambda _: self._deleting.pop(session.id))
+        return await unless_closed(deleting)
 
-    async def _delete(self, session: Conversation) -> Receipt:
+    async def _delete(self, session: Conversation, asker: Asker | None) -> Receipt:
         running.set(None)  # a run that asked for this is waited for like any other
         with session.held():
-            return await self._delete_held(session)
+            return await self._delete_held(session, asker)
 
-    async def _delete_held(self, session: Conversation) -> Receipt:
+    async def _delete_held(self, session: Conversation, asker: Asker | None) -> Receipt:
         await session.loaded()
         if session.over:
             raise UnknownSession(f"{session.id!r} is a child run's; delete the one above it")
         family = [session]
         try:
             family += [s for s in self._at_work if s.is_below(session.id)]
-            for one in family:
-                one.closed = True
-            answers = [one.fence(Reason.SHUTDOWN)() for one in family]
+            with asker.hold.acting(_DELETION) if asker else nullcontext():
+                for one in family:
+                    one.closed = True
+                answers = [one.fence(Reason.SHUTDOWN)() for one in family]
             receipts = [await answer for answer in answers]
             kept = tuple(session.seat.kept)
             await end_all(kept, self._deadline)
