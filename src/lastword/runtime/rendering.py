@@ -11,6 +11,7 @@ from lastword.runtime.checks import encodable
 from lastword.stores.pieces import is_large, pieces
 
 LONGEST = 20_000  # characters of an argument list or a result that the transcript keeps
+_MORE = f"… (more than {LONGEST} characters)"
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -28,9 +29,13 @@ def rendered(value: object) -> str:
 
 def cut(text: str) -> str:
     """A text, or its beginning and how long it is."""
-    if len(text) <= LONGEST:
+    if len(text) <= LONGEST or _is_cut(text):
         return encodable(text)
     return f"{encodable(text[:LONGEST])}… ({len(text)} characters)"
+
+
+def _is_cut(text: str) -> bool:
+    return len(text) <= LONGEST + len(_MORE) and text.endswith(_MORE)
 
 
 def _beginning(value: object) -> str:
@@ -46,7 +51,7 @@ def _beginning(value: object) -> str:
     whole = "".join(text)
     if room >= 0:
         return encodable(whole)
-    return f"{encodable(whole[:LONGEST])}… (more than {LONGEST} characters)"
+    return encodable(whole[:LONGEST]) + _MORE
 
 
 def _named(value: object, name: Callable[[object], str]) -> str:
