@@ -23,7 +23,7 @@ async def _in(opened: Any) -> None:
         pass
 
 
-async def _within(opened: AbstractContextManager[None]) -> None:
+async def _within(opened: AbstractContextManager[object]) -> None:
     with opened:
         pass
 
@@ -69,6 +69,8 @@ ACTS: dict[str, Try] = {
     "Call.under_way": lambda stage, session: _within(
         _run(stage, session).intend(stage.tool).under_way()
     ),
+    "Run.may": lambda stage, session: _run(stage, session).may("late"),
+    "Call.ready": lambda stage, session: _run(stage, session).intend(stage.tool).ready(),
     "Call.begin": lambda stage, session: _now(_run(stage, session).intend(stage.tool).begin()),
 }
 # what is dropped without a word: to a sink, beside the answer
@@ -78,12 +80,17 @@ DROPPED: dict[str, Try] = {
     "Run.progress": lambda stage, session: _run(stage, session).progress("late"),
     "Run.fence": lambda stage, session: _run(stage, session).fence(stage.tool)(),
     "Run.used": lambda stage, session: _now(_run(stage, session).used("m", 1, 1)),
+    "Run.used_soon": lambda stage, session: _now(_run(stage, session).used_soon("m", 1, 1)),
     "Run.seal": lambda stage, session: _now(_run(stage, session).seal(Native("e", "{}"))),
     "Run.declined": lambda stage, session: _now(_run(stage, session).declined(400)),
     "Run.leave_out": lambda stage, session: _now(
         _run(stage, session).leave_out(LeftOut(RunId("x"), RunId("y"), "turn", "all of it"))
     ),
     "Call.skip": lambda stage, session: _now(_run(stage, session).intend(stage.tool).skip("")),
+    "Call.answered": lambda stage, session: _now(
+        _run(stage, session).intend(stage.tool).answered("late")
+    ),
+    "Call.put_off": lambda stage, session: _now(_run(stage, session).intend(stage.tool).put_off()),
 }
 # what says that it stopped nothing
 STOPS: dict[str, Try] = {

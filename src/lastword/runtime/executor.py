@@ -14,6 +14,7 @@ from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
+from lastword.runtime.asking import asking
 from lastword.runtime.fence import name_of
 from lastword.runtime.hold import Effect, Hold
 
@@ -26,11 +27,27 @@ calling: ContextVar[tuple[str, str]] = ContextVar("lastword_calling", default=("
 _here = threading.local()  # the effect as which a thread of a framework's is counted
 
 
-def take_over(hold: Hold) -> None:
-    """What began in this thread is counted by itself: the thread need not be as well."""
-    if (effect := getattr(_here, "effect", None)) is not None:
-        _here.effect = None
-        hold.finish(effect)
+@contextmanager
+def covering() -> Generator[None]:
+    """What is inside is named by itself; the thread in which it is done is not, meanwhile."""
+    effect: Effect | None = getattr(_here, "effect", None)
+    if effect is None:
+        yield
+        return
+    effect.covered += 1
+    try:
+        yield
+    finally:
+        effect.covered -= 1
+
+
+class Part:
+    """A part of a call, while it is under way."""
+
+    __slots__ = ("over",)
+
+    def __init__(self) -> None:
+        self.over = True  # when it ends; or another part goes on from there
 
 
 class Act:
@@ -46,19 +63,23 @@ class Act:
         self._effect = Effect("tool", name)
 
     @contextmanager
-    def under_way(self) -> Generator[None]:
+    def under_way(self) -> Generator[Part]:
         """Around a part of it; the check is in the step of what is inside."""
         if not self._hold.begin(self._effect):
             self._hold.must_hold(f"this call of {self._effect.name}")
-        take_over(self._hold)
         try:
-            yield
+            with covering():
+                yield Part()
         finally:
             self._hold.finish(self._effect)
 
 
 class FencedExecutor(Executor):
-    """One run's. What has not begun when the run loses its session never does."""
+    """One run's. What has not begun when the run loses its session never does.
+
+    A framework keeps it where whatever the run started finds it: another run, which it began, say.
+    So it is the hold of who submits that counts.
+    """
 
     def __init__(self, hold: Hold, threads: Executor) -> None:
         self._hold = hold
@@ -67,14 +88,17 @@ class FencedExecutor(Executor):
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
         effect = Effect("tool", calling.get()[0] or name_of(fn))
         work, context = partial(fn, *args, **kwargs), copy_context()  # whose name it is done in
-        return self._threads.submit(lambda: context.run(self._work, effect, work))
+        here = asking()
+        hold = here.hold if here is not None and isinstance(here.hold, Hold) else self._hold
+        return self._threads.submit(lambda: context.run(_work, hold, effect, work))
 
-    def _work(self, effect: Effect, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - as it gives
-        if not self._hold.begin(effect):
-            self._hold.must_hold(f"this call of {effect.name}")
-        _here.effect = effect
-        try:
-            return work()
-        finally:
-            _here.effect = None
-            self._hold.finish(effect)
+
+def _work(hold: Hold, effect: Effect, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - as it gives
+    if not hold.begin(effect):
+        hold.must_hold(f"this call of {effect.name}")
+    _here.effect = effect
+    try:
+        return work()
+    finally:
+        _here.effect = None
+        hold.finish(effect)

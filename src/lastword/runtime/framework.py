@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
 from typing import Literal, Protocol, TypeVar
@@ -20,6 +21,7 @@ from lastword.core.transcript import (
     Used,
 )
 from lastword.processes.isolated import prepared
+from lastword.runtime.asking import asking
 from lastword.runtime.checks import encodable, must_be_native, must_be_text
 from lastword.runtime.executor import Act, FencedExecutor
 from lastword.runtime.going import Going
@@ -50,6 +52,8 @@ class ForFrameworks:
         self._desk = host
         self._going = going
         self._hold = going.hold
+        self._loop = asyncio.get_running_loop()
+        going.given = self
         self._declined = host.history.declined  # when it began
         self._suspects = host.history.suspects
 
@@ -60,6 +64,16 @@ class ForFrameworks:
     def must_hold(self, what: str = "this") -> None:
         """Raise `Superseded` once the run may no longer act."""
         self._hold.must_hold(what)
+
+    async def may(self, what: str) -> None:
+        """Return if this may begin, in the step that follows; otherwise raise `Superseded`.
+
+        Any event loop may ask.
+        """
+        if asyncio.get_running_loop() is self._loop:
+            await self._hold.steady()
+        with self._hold.acting(what):
+            pass
 
     def seal(self, native: Native, *, of: Literal["text", "thinking"] = "text") -> None:
         """What it said, or thought, so far is whole; this is what its provider wants with it."""
@@ -74,6 +88,10 @@ class ForFrameworks:
             cost = Used(self.id, encodable(model), input_tokens, output_tokens)
             self._desk.journal.add(cost)
             self._hold.publish("usage", "", cost)
+
+    def used_soon(self, model: str, input_tokens: int, output_tokens: int) -> None:
+        """The same, from any event loop."""
+        self._loop.call_soon_threadsafe(self.used, model, input_tokens, output_tokens)
 
     def asked(
         self,
@@ -134,3 +152,10 @@ class ForFrameworks:
         self.history = await self._desk.history.shown()
         self._hold.must_hold("use of this summary")
         return self.history
+
+
+def run_inside() -> ForFrameworks | None:
+    """The run to which a framework's own code is held here; None outside of all runs."""
+    here = asking()
+    given = here.given if isinstance(here, Going) else None
+    return given if isinstance(given, ForFrameworks) else None

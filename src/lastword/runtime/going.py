@@ -47,6 +47,7 @@ class Going:
         self.joined: list[Message] = []  # what was sent to steer it and it has not been given
         self.error = ""
         self.ended = False  # by itself: it has lost its session to nobody
+        self.given: object = None  # what its engine was given, once it was
         self.announce: Callable[..., bool] = lambda *_, **__: True  # a question, to who watches
 
     def enter(self) -> None:
@@ -98,8 +99,9 @@ class Going:
     @property
     def unconfirmed(self) -> list[Unconfirmed]:
         """What of it has not ended, by name."""
-        left = [Unconfirmed("tool", e.name) for e in self.hold.under_way if e.kind == "tool"]
-        sinks = [e.name for e in self.hold.under_way if e.kind == "delivery"]
+        under_way = [effect for effect in self.hold.under_way if not effect.covered]
+        left = [Unconfirmed("tool", e.name) for e in under_way if e.kind == "tool"]
+        sinks = [e.name for e in under_way if e.kind == "delivery"]
         sinks += self.deliveries.names
         left += [Unconfirmed("delivery", name) for name in dict.fromkeys(sinks)]
         given_up = dict.fromkeys(self.hold.doubtful)

@@ -41,6 +41,7 @@ class Effect:
     kind: EffectKind
     name: str
     begun: bool = False
+    covered: int = 0  # how much is under way in it that is named in its place
     void: bool = False  # given up before it began; it never will
     event: FeedEvent | None = None  # what it put in the feed as it began
     piece: Piece | None = None  # what is said with it
@@ -194,9 +195,9 @@ class Hold:
             self._under_way[effect] = 1
 
     def put_off(self, effect: Effect) -> None:
-        """It says that it has done nothing yet, and may begin later."""
+        """It says that it has done nothing yet, and may begin later; not while a part of it is."""
         with self.lock:
-            effect.begun = False
+            effect.begun = effect in self._under_way
 
     def give_up(self, effect: Effect) -> bool:
         """See to it that an effect never begins; False if it has."""

@@ -30,7 +30,7 @@ from lastword.runtime.checks import (
     must_not_be_generated,
     must_not_generate,
 )
-from lastword.runtime.executor import calling, take_over
+from lastword.runtime.executor import Part, calling, covering
 from lastword.runtime.fence import call, is_async, name_of
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.journal import Journal
@@ -40,6 +40,7 @@ from lastword.runtime.threads import DaemonThreads
 
 R = TypeVar("R")
 KEY = "idempotency_key"  # the parameter in which a tool asks for it
+_CALLED = "it was called; after that: "
 _OTHERS = inspect.Parameter.VAR_KEYWORD
 BeforeTool: TypeAlias = "Callable[[Call[Any]], Awaitable[None] | None]"
 
@@ -69,6 +70,7 @@ class Call(Generic[R]):
         self.render: Callable[[object], str] = rendered  # a result, as the transcript keeps it
         self.explain: Callable[[Exception], str] = repr  # an error, as the transcript keeps it
         self.puts_off: tuple[type[Exception], ...] = ()  # with which a tool says: not yet
+        self.executed = False  # a part of it ended, and not by saying: not yet
         self.allowed = False  # what is asked before a tool was asked
         self.key = ""  # what an idempotent tool's other side knows the call by
         self.effect = Effect("tool", self.name)
@@ -116,10 +118,22 @@ class Call(Generic[R]):
         return self._ledger.processes.call(work)
 
     @contextmanager
-    def under_way(self) -> Generator[None]:
+    def under_way(self) -> Generator[Part]:
         """Around the tool's own code, in a late call's body; the check is in that very step."""
-        with self._ledger.under_way(self):
-            yield
+        with self._ledger.under_way(self) as part:
+            yield part
+
+    async def ready(self) -> None:
+        """For who carries it out elsewhere: ask and write down what comes before a tool."""
+        await self._ledger.ready(self)
+
+    def answered(self, answer: object) -> None:
+        """It was carried out elsewhere, and this came of it."""
+        self._ledger.answered(self, answer)
+
+    def put_off(self) -> None:
+        """It is not made yet."""
+        self._ledger.put_off(self)
 
     def skip(self, why: str) -> None:
         """Do not make it."""
@@ -209,6 +223,13 @@ class Ledger:
 
     async def make(self, made: Call[R]) -> R:
         """Check, write down, check again in the step that calls, and settle."""
+        await self.ready(made)
+        result = await self._run(made)
+        self._hold.must_hold(f"use of the result of {made.name}")
+        return result
+
+    async def ready(self, made: Call[Any]) -> None:
+        """Check, ask whoever is to be asked, and write down: what comes before a tool."""
         if not self._hold.granted:
             await asyncio.sleep(0)  # a loop of refused calls must not stall the event loop
             self._hold.must_hold(f"this call of {made.name}")
@@ -228,15 +249,27 @@ class Ledger:
         except Exception as error:
             self._close(made, Status.NOT_STARTED, repr(error), error=True)
             raise
-        result = await self._run(made)
-        self._hold.must_hold(f"use of the result of {made.name}")
-        return result
 
     def skip(self, made: Call[Any], why: str) -> None:
-        """It is not to be made, and the model is told why."""
+        """It is not to be made, or not again, and the model is told why."""
         if not made.made:
             made.made = True
-            self._close(made, Status.NOT_STARTED, why, error=True)
+            if made.effect.begun:
+                self._close(made, Status.COMPLETED, f"{_CALLED}{why}", error=True)
+            else:
+                self._close(made, Status.NOT_STARTED, why, error=True)
+
+    def answered(self, made: Call[Any], answer: object) -> None:
+        """It was carried out elsewhere."""
+        error = isinstance(answer, Exception)
+        content = made.explain(answer) if isinstance(answer, Exception) else made.render(answer)
+        self._close(made, Status.COMPLETED, cut(content), error=error)
+
+    def put_off(self, made: Call[Any]) -> None:
+        """Nobody has carried it out so far; what was begun and ended stays begun."""
+        if not made.executed:
+            self._hold.put_off(made.effect)
+        made.made = False
 
     def check_in(self, made: Call[Any]) -> None:
         """The last check before the tool's own code; from here on it may have executed."""
@@ -246,13 +279,18 @@ class Ledger:
             raise ImpossibleMove(f"call {made.id} of {made.name} was given up before it began")
 
     @contextmanager
-    def under_way(self, made: Call[Any]) -> Generator[None]:
+    def under_way(self, made: Call[Any]) -> Generator[Part]:
         """Around a part of a late call, which is under way for as long as any part of it is."""
         self.check_in(made)
-        take_over(self._hold)
+        part = Part()
         try:
-            yield
+            with covering():
+                yield part
+        except made.puts_off:
+            part.over = False  # the tool itself says that it has done nothing yet
+            raise
         finally:
+            made.executed = made.executed or part.over
             self._hold.finish(made.effect)
 
     async def _run(self, made: Call[R]) -> R:
@@ -267,8 +305,7 @@ class Ledger:
             self._close(made, Status.MAY_HAVE_EXECUTED, str(error), error=True)
             raise
         except made.puts_off:
-            self._hold.put_off(made.effect)
-            made.made = False
+            self.put_off(made)
             raise
         except Exception as error:
             called = made.effect.begun  # a tool that raised was called

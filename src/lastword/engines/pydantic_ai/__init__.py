@@ -39,7 +39,6 @@ from lastword.engines.pydantic_ai.converted import Told
 from lastword.engines.pydantic_ai.fenced import Approve, Fenced, Sending, hold_nested_agents
 from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import content_of, native_of
-from lastword.engines.pydantic_ai.innermost import hold
 from lastword.engines.pydantic_ai.prompt import Prompted
 from lastword.engines.pydantic_ai.rendering import rendered
 from lastword.engines.pydantic_ai.trouble import (
@@ -50,6 +49,8 @@ from lastword.engines.pydantic_ai.trouble import (
     in_words,
 )
 from lastword.runtime.run import Run
+
+hold_nested_agents()  # from here on, in whatever engine's run
 
 __all__ = ["Approve", "Compaction", "Fenced", "ModelFailed", "PydanticAI"]
 
@@ -75,10 +76,8 @@ class PydanticAI:
         self._limits = UsageLimits(request_limit=most_requests)
         self._inferred: Model | None = None
         self._fitting = Fitting(compaction.room) if compaction else None
-        hold_nested_agents()
 
     async def __call__(self, run: Run) -> None:
-        hold(run)
         history = await self._history(run)
         heard = _Heard(run)
         refused: Exception | None = None

@@ -7,7 +7,8 @@ the model is told of a call that reached no tool.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 from pydantic_ai.exceptions import (
@@ -18,7 +19,7 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.messages import ModelMessage, ModelRequest, ToolCallPart, ToolReturnPart
 from pydantic_ai.output import OutputContext
-from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, ToolDefinition
 
 from lastword.core.transcript import Nature
 from lastword.engines.pydantic_ai.history import native_of
@@ -83,6 +84,54 @@ class Calls:
         made = await self._asked[part.tool_call_id].make(body)
         self._asked.pop(part.tool_call_id, None)
         return made
+
+    async def carry_out(
+        self,
+        requests: DeferredToolRequests,
+        handle: Callable[[DeferredToolRequests], Awaitable[DeferredToolResults | None]],
+    ) -> DeferredToolResults | None:
+        """Have those made that are carried out elsewhere; what may not be made is answered here."""
+        refused, carried = DeferredToolResults(), dict[str, Call[Any]]()
+        for part in requests.calls:
+            asked = self._asked.get(part.tool_call_id)
+            if asked is None or asked.call.made:
+                continue
+            try:
+                await asked.call.ready()
+            except PermissionError as error:
+                refused.calls[part.tool_call_id] = ToolFailed(str(error))
+                del self._asked[part.tool_call_id]
+            else:
+                carried[part.tool_call_id] = asked.call
+        await self.run.may("what was put off")
+        left = requests.remaining(refused) if refused.calls else requests
+        given = await self._carried(carried, lambda: handle(left)) if left else None
+        if refused.calls:
+            given = given or DeferredToolResults()
+            given.update(refused)
+        return given
+
+    async def _carried(
+        self,
+        calls: Mapping[str, Call[Any]],
+        handle: Callable[[], Awaitable[DeferredToolResults | None]],
+    ) -> DeferredToolResults | None:
+        with ExitStack() as under_way:
+            for call in calls.values():
+                under_way.enter_context(call.under_way()).over = False  # its answer says
+            try:
+                given = await handle()
+            except Exception as error:
+                for call in calls.values():
+                    call.answered(error)
+                raise
+        for id_, call in calls.items():
+            if given is not None and id_ in given.calls:
+                call.answered(given.calls[id_])
+                self._asked.pop(id_, None)
+            else:
+                call.put_off()
+        return given
 
     def skip(self, call: str, why: str) -> None:
         """It is not made."""

@@ -43,16 +43,18 @@ from pydantic_core import ValidationError, to_jsonable_python
 
 from lastword.engines.pydantic_ai.calls import Calls
 from lastword.engines.pydantic_ai.converted import Told
+from lastword.engines.pydantic_ai.elsewhere import hold_handlers
 from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import with_own_ids
 from lastword.engines.pydantic_ai.innermost import (
     hold_functions,
     hold_toolsets,
-    holding,
     making,
 )
+from lastword.engines.pydantic_ai.requests import hold_models
 from lastword.engines.pydantic_ai.sendable import safe_parameters
 from lastword.engines.pydantic_ai.trouble import BROKE_OFF, NO_ANSWER, ModelFailed, broke_off
+from lastword.runtime.framework import run_inside
 from lastword.runtime.run import Run
 
 _NOT_ALLOWED = "the person did not allow it"
@@ -68,6 +70,9 @@ def hold_nested_agents() -> None:
     has for that. An agent that is run anywhere else is left alone.
     """
     hold_functions()
+    hold_toolsets()
+    hold_models()
+    hold_handlers()
     unheld: Callable[..., AbstractAsyncContextManager[Any]] = Agent.iter
 
     @wraps(unheld)
@@ -78,7 +83,7 @@ def hold_nested_agents() -> None:
         **kwargs: Any,  # noqa: ANN401
     ) -> AbstractAsyncContextManager[Any]:
         given = list(capabilities or ())
-        if holding.get():
+        if run_inside():
             for kind in (Fenced, Sending):
                 if not any(isinstance(one, kind) for one in given):
                     given.append(kind())
@@ -128,10 +133,10 @@ class Fenced(AbstractCapability[Any]):
         hold_toolsets()
         if self.calls:
             return await self.calls.make(call, tool_def, lambda: handler(args))
-        if (held := holding.get()) is None:
+        if (run := run_inside()) is None:
             return await handler(args)
-        held.run.must_hold(f"this call of {call.tool_name}")
-        with making(held.run.act(call.tool_name)):
+        run.must_hold(f"this call of {call.tool_name}")
+        with making(run.act(call.tool_name)):
             return await handler(args)
 
     async def wrap_output_process(
@@ -173,8 +178,9 @@ class Sending(AbstractCapability[Any]):
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        if held := holding.get():
-            held.run.must_hold("this request to the model")
+        hold_models()
+        if run := run_inside():
+            run.must_hold("this request to the model")
         if self.calls:
             self.calls.settle(self.told.new_in(request_context.messages))
         parameters = safe_parameters(request_context.model_request_parameters)
@@ -196,8 +202,8 @@ class Sending(AbstractCapability[Any]):
             response.usage.output_tokens,
         )
         if self.calls is None:
-            if held := holding.get():
-                held.loop.call_soon_threadsafe(held.run.used, *used)
+            if run := run_inside():
+                run.used_soon(*used)
             return response
         if request_context.streaming and broke_off(response):
             raise ModelFailed(BROKE_OFF if response.parts else NO_ANSWER)

@@ -3,62 +3,55 @@
 Between the framework's order and that line are hooks, wrappers around toolsets, processors of MCP
 calls and a thread to be started, all of which may wait. So it is asked in the places where the code
 of others begins: at every toolset's `call_tool`, at the function of a tool or of an output, and
-where a request to an MCP server leaves. Classes are changed once, and do what they did wherever
-there is no run of lastword's; a framework that has moved them is an error at the start.
+where a request to an MCP server leaves. They do what they did wherever there is no run of
+lastword's; a framework that has moved them is an error at the start.
+
+Which run that is, is known to `runtime.asking` and to nobody else.
 """
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Generator, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import cache, wraps
 from typing import Any, Protocol, cast
-from weakref import WeakSet
 
 from pydantic_ai import _function_schema  # where functions are called
 from pydantic_ai.toolsets import AbstractToolset
+from pydantic_ai.toolsets.abstract import ToolsetTool
 
+from lastword.engines.pydantic_ai.seams import Seam, checked
 from lastword.runtime.checks import must_not_be_generated, must_not_generate
-from lastword.runtime.run import Run
+from lastword.runtime.executor import Part
+from lastword.runtime.framework import ForFrameworks, run_inside
 
 _PASS_ON = ("pydantic_ai.toolsets.", "pydantic_ai.mcp")  # they call what is checked by itself
-_CALLED = ("call_tool", "direct_call_tool")  # the latter of an MCP toolset's, if somebody has one
 _SENDS = ("mcp.client.session", "ClientSession", "send_request")
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """Whose tools these are, and where that run lives."""
-
-    run: Run
-    loop: asyncio.AbstractEventLoop
 
 
 class Counted(Protocol):
     """A call that is being made: the ledger's, or one that only the run counts."""
 
-    def under_way(self) -> AbstractContextManager[None]: ...
+    def under_way(self) -> AbstractContextManager[Part]: ...
 
 
-holding: ContextVar[Held | None] = ContextVar("lastword_holding", default=None)
-_making: ContextVar[Counted | None] = ContextVar("lastword_making", default=None)
+@dataclass(frozen=True, slots=True)
+class _Making:
+    call: Counted
+    run: ForFrameworks | None  # whose call it is: a run that is started in it makes its own
 
 
-def hold(run: Run) -> None:
-    """Whatever is called from here belongs to this run, and so far to no call of it."""
-    holding.set(Held(run, asyncio.get_running_loop()))
-    _making.set(None)
+_making: ContextVar[_Making | None] = ContextVar("lastword_making", default=None)
 
 
 @contextmanager
-def making(call: Counted | None) -> Generator[None]:
+def making(call: Counted) -> Generator[None]:
     """What is reached inside belongs to this call."""
-    token = _making.set(call)
+    token = _making.set(_Making(call, run_inside()))
     try:
         yield
     finally:
@@ -66,13 +59,15 @@ def making(call: Counted | None) -> Generator[None]:
 
 
 @contextmanager
-def reached(name: str) -> Generator[None]:
+def reached(name: str) -> Generator[Part]:
     """Around code of others that is a tool, or may be; refused once the run lost its session."""
-    if (held := holding.get()) is None:
-        yield
+    if (run := run_inside()) is None:
+        yield Part()
         return
-    with (_making.get() or held.run.act(name)).under_way():
-        yield
+    made = _making.get()
+    counted = made.call if made and made.run is run else run.act(name)
+    with counted.under_way() as part:
+        yield part
 
 
 @cache
@@ -83,40 +78,53 @@ def hold_functions() -> None:
 
     @wraps(unheld)
     async def call(self: Any, args_dict: dict[str, Any], ctx: Any) -> Any:  # noqa: ANN401 - the framework's
-        if holding.get() is None:
+        if run_inside() is None:
             return await unheld(self, args_dict, ctx)
         must_not_generate(self.function)
         name = ctx.tool_name or self.name
         guard = _in_step if self.is_async else _in_thread
         return await unheld(replace(self, function=guard(self.function, name)), args_dict, ctx)
 
+    checked.add(call)
     schema.call = call
 
 
 def hold_toolsets() -> None:
     """Check where toolsets, of the framework and of others, are called; those there are by now."""
-    for kind in _kinds(AbstractToolset):
-        if kind not in _held and not kind.__module__.startswith(_PASS_ON):
-            _held.add(kind)
-            for name in _CALLED:
-                _hold_method(kind, name)
+    for seam in _toolsets():
+        seam.hold()
     if (module := sys.modules.get(_SENDS[0])) is not None:
         _hold_requests(_of(module, _SENDS[1]))
 
 
-_held: WeakSet[type[Any]] = WeakSet()
+@cache
+def _toolsets() -> tuple[Seam, ...]:
+    calls = {"call_tool": _tool, "direct_call_tool": _tool}  # the latter is an MCP toolset's
+    inner = ("wrapped", "_toolset")
+    toolsets = Seam(AbstractToolset, calls, passes_on=_PASS_ON, leads_to=inner)
+    source = ("source_toolset",)
+    tools = Seam(ToolsetTool, {"call_func": _function}, leads_to=source, others=toolsets)
+    return toolsets, tools
 
 
-def _hold_method(kind: type[Any], name: str) -> None:
-    if (unheld := vars(kind).get(name)) is None:
-        return  # it has another's, which is held there
-
+def _tool(unheld: Callable[..., Any], begin: int) -> Callable[..., Any]:
     @wraps(unheld)
-    async def checked(self: Any, tool: str, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        with reached(tool):
-            return await unheld(self, tool, *args, **kwargs)
+    async def call_tool(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the toolset's own
+        name = args[begin] if len(args) > begin else kwargs.get("name", "a tool")
+        with reached(str(name)):
+            return await unheld(*args, **kwargs)
 
-    setattr(kind, name, checked)
+    return call_tool
+
+
+def _function(unheld: Callable[..., Any], begin: int) -> Callable[..., Any]:
+    @wraps(unheld)
+    async def call_func(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the tool's own
+        ctx = args[begin + 1] if len(args) > begin + 1 else kwargs.get("ctx")
+        with reached(getattr(ctx, "tool_name", None) or "a tool"):
+            return await unheld(*args, **kwargs)
+
+    return call_func
 
 
 @cache
@@ -145,8 +153,9 @@ def _in_step(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def _in_thread(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     def checked(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the tool's own
-        with reached(name):
+        with reached(name) as part:
             result = function(*args, **kwargs)
+            part.over = not inspect.isawaitable(result)
         if inspect.isawaitable(result):  # its first line is yet to come, where it is awaited
             return _awaited(result, name)
         must_not_be_generated(result, name)
@@ -158,12 +167,6 @@ def _in_thread(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 async def _awaited(result: Awaitable[Any], name: str) -> Any:  # noqa: ANN401 - the tool's own
     with reached(name):
         return await result
-
-
-def _kinds(of: type[Any]) -> Iterator[type[Any]]:
-    for kind in of.__subclasses__():
-        yield kind
-        yield from _kinds(kind)
 
 
 def _of(home: Any, name: str) -> Any:  # noqa: ANN401 - a name of the framework's
