@@ -5,14 +5,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from mcp.server.mcpserver import MCPServer
 from pydantic_ai import Agent, RunContext
 from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.mcp import MCPToolset
+from pydantic_ai.output import Choice, Choices
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, WrapperToolset
 
 from lastword import Outcome, Runtime, Status
 from lastword.engines.pydantic_ai import PydanticAI
 from tests.engines.places import tools
-from tests.engines.scripted import calls_once
+from tests.engines.scripted import Says, calls_once, scripted
 from tests.engines.test_innermost import comes, turns
 from tests.promise.stories import Latch
 
@@ -175,6 +178,46 @@ async def test_what_a_toolset_inherits_does_not_begin_after_the_stop() -> None:
             return await super().call_tool(*args, **kwargs)
 
     agent: Agent[Any, Any] = Agent(calls_once("act"), toolsets=[Waits(tools(acted))])
+    await not_after_the_stop(agent, latch)
+    assert acted == []
+
+
+async def test_a_processor_of_mcp_calls_does_not_begin_after_the_stop() -> None:
+    latch, acted = Latch(), list[str]()
+
+    async def process(ctx: Any, call: Any, name: str, args: Any) -> Any:
+        acted.append("acted")
+        return "acted"
+
+    server: Any = MCPServer("here")
+    server.tool(name="act")(lambda: "acted")
+
+    def processed(_: list[str]) -> AbstractToolset[Any]:
+        return MCPToolset(server, process_tool_call=process)
+
+    await not_after_the_stop(behind_a_hook(processed, latch, acted), latch)
+    assert acted == []
+
+
+async def test_a_function_that_a_model_chose_does_not_begin_after_the_stop() -> None:
+    latch, acted = Latch(), list[str]()
+
+    class Waits(AbstractCapability[Any]):
+        async def wrap_output_process(self, ctx: Any, **given: Any) -> Any:
+            await latch.wait_stubbornly()
+            return await given["handler"](given["output"])
+
+    def answer(_: object) -> Says:
+        return [("final_result", {"response": "act"})]
+
+    choice: Any = Choices({"act": Choice("it acts", value=acts(acted))})
+    agent: Agent[Any, Any] = Agent(scripted(answer), output_type=choice, capabilities=[Waits()])
+    await not_after_the_stop(agent, latch)
+    assert acted == []
+
+
+async def not_after_the_stop(agent: Agent[Any, Any], latch: Latch) -> None:
+    """Return when all that it could do after a stop that found it waiting would be done."""
     async with Runtime(PydanticAI(agent), grace=0.1, deadline=0.2) as r:
         session = r.session("s")
         await comes(latch, await session.send("go"))
@@ -182,5 +225,3 @@ async def test_what_a_toolset_inherits_does_not_begin_after_the_stop() -> None:
         latch.open.set()
         await receipt.settled()
         await turns()
-
-    assert acted == []

@@ -20,13 +20,14 @@ from dataclasses import dataclass, replace
 from functools import cache, wraps
 from typing import Any, Protocol, cast
 
-from pydantic_ai import _function_schema  # where functions are called
+from pydantic_ai import _function_schema, _output  # where functions are called
 from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
 
 from lastword.engines.pydantic_ai.seams import Seam, checked
 from lastword.runtime.checks import must_not_be_generated, must_not_generate
 from lastword.runtime.executor import Part
+from lastword.runtime.fence import is_async, name_of
 from lastword.runtime.framework import ForFrameworks, run_inside
 
 _PASS_ON = ("pydantic_ai.toolsets.", "pydantic_ai.mcp")  # they call what is checked by itself
@@ -87,6 +88,21 @@ def hold_functions() -> None:
 
     checked.add(call)
     schema.call = call
+    _hold_choices()
+
+
+def _hold_choices() -> None:
+    """What a model can choose as its answer may be functions; older frameworks have no such."""
+    unheld = getattr(_output, "execute_choice_action", None)
+    if unheld is None:
+        return
+
+    @wraps(unheld)
+    async def execute_choice_action(action: Callable[[], Any]) -> Any:  # noqa: ANN401
+        held = action if run_inside() is None else _guarded(action, name_of(action))
+        return await unheld(held)
+
+    _output.execute_choice_action = execute_choice_action
 
 
 def hold_toolsets() -> None:
@@ -99,9 +115,14 @@ def hold_toolsets() -> None:
 
 @cache
 def _toolsets() -> tuple[Seam, ...]:
-    calls = {"call_tool": _tool, "direct_call_tool": _tool}  # the latter is an MCP toolset's
+    checks = {
+        "call_tool": _tool,
+        "direct_call_tool": _tool,  # an MCP toolset's
+        "process_tool_call": _processor,  # around it, of the team's
+        "search_fn": _search,  # the tool that finds others, of the team's
+    }
     inner = ("wrapped", "_toolset")
-    toolsets = Seam(AbstractToolset, calls, passes_on=_PASS_ON, leads_to=inner)
+    toolsets = Seam(AbstractToolset, checks, passes_on=_PASS_ON, leads_to=inner)
     source = ("source_toolset",)
     tools = Seam(ToolsetTool, {"call_func": _function}, leads_to=source, others=toolsets)
     return toolsets, tools
@@ -115,6 +136,20 @@ def _tool(unheld: Callable[..., Any], begin: int) -> Callable[..., Any]:
             return await unheld(*args, **kwargs)
 
     return call_tool
+
+
+def _processor(unheld: Callable[..., Any], _: int) -> Callable[..., Any]:
+    @wraps(unheld)
+    async def process_tool_call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the team's own
+        if run := run_inside():
+            await run.may("this call of a tool")
+        return await unheld(*args, **kwargs)
+
+    return process_tool_call
+
+
+def _search(unheld: Callable[..., Any], _: int) -> Callable[..., Any]:
+    return wraps(unheld)(_guarded(unheld, "search_tools"))
 
 
 def _function(unheld: Callable[..., Any], begin: int) -> Callable[..., Any]:
@@ -139,6 +174,11 @@ def _hold_requests(session: type[Any]) -> None:
             return await unheld(self, request, *args, **kwargs)
 
     session.send_request = send_request
+
+
+def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    guard = _in_step if is_async(function) else _in_thread
+    return guard(function, name)
 
 
 def _in_step(function: Callable[..., Any], name: str) -> Callable[..., Any]:
