@@ -238,7 +238,13 @@ class CellGone(CellError):
 
 
 class EngineFailed(LastwordError):
-    """An engine could not answer. A ticket's `error` is what it says, in its own words."""
+    """An engine could not answer. A ticket's `error` is what it says, in its own words.
+
+    The model of a later turn is told its `kind` alone, which must quote nobody: what a provider
+    says of words that it refuses may have them in it.
+    """
+
+    kind = ""
 
 
 class ImpossibleMove(LastwordError):

@@ -58,8 +58,10 @@ def finished(
     started: bool = True,
     rollback: bool = False,
     error: str = "",
+    kind: str = "",
 ) -> Finished:
-    return Finished(run, outcome, tuple(map(MessageId, names)), started, rollback, error)
+    ids = tuple(map(MessageId, names))
+    return Finished(run, outcome, ids, started, rollback, error, kind=kind)
 
 
 def stopped(run: RunId) -> Receipt:

@@ -100,7 +100,11 @@ def test_an_interrupted_turn_is_shown_as_far_as_it_was_seen_and_marked() -> None
     [
         (finished(R1, Outcome.STOPPED, "one"), STOPPED),
         (finished(R1, Outcome.SUPERSEDED, "one"), OVERTAKEN),
-        (finished(R1, Outcome.FAILED, "one", error="no net"), "This answer failed here: no net"),
+        (finished(R1, Outcome.FAILED, "one", error="no net"), "This answer failed here."),
+        (
+            finished(R1, Outcome.FAILED, "one", error="no net at 8.8.8.8", kind="no net"),
+            "This answer failed here: no net.",
+        ),
         (
             finished(R1, Outcome.LOST, "one"),
             "This answer was cut off here (lost); it is not known to be complete.",

@@ -15,7 +15,7 @@ from lastword.core.receipt import Receipt
 from lastword.core.value import value
 
 Nature: TypeAlias = Literal["", "idempotent", "read_only", "post"]
-Part: TypeAlias = Literal["attachments", "natives", "calls", "turn"]  # of a turn, as shown
+Part: TypeAlias = Literal["attachments", "natives", "calls", "turn", "notes", "summary"]
 
 
 @value
@@ -156,7 +156,7 @@ class LeftOut:
     """A part of a turn is shown by name from now on: a provider took the rest, and not this."""
 
     run: RunId  # that asked
-    of: RunId  # whose turn it is of
+    of: RunId  # whose turn it is of; of nobody's ("") is what stands on its own by then
     part: Part
     text: str  # what was left out, for people
     at: float = field(default=0.0, compare=False)
@@ -174,6 +174,7 @@ class Finished:
     error: str = ""
     held: bool = False  # it did not begin, but it held the session when it was ended
     at: float = field(default=0.0, compare=False)
+    kind: str = ""  # of the error: what the model is told of it, who said it is not quoted
 
 
 Entry: TypeAlias = (

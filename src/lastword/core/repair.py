@@ -2,8 +2,9 @@
 
 Nothing in a log may make every later turn impossible. What was refused twice is asked again with
 less, one step at a time: without attachments, then without natives, without calls, without the
-turn; at first only of turns that no provider has taken yet, then of all. What is left out is told
-by name, what tools have done is always told, and the words to be answered are never left out.
+turn, without what others say in its notes, without the summary; at first only of what no provider
+has taken yet, then of all. What is left out is told, by name as long as names are taken; what tools
+have done is always told, and the words to be answered are never left out.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from typing import get_args
 
 from lastword.core.entries import LeftOut, Part
 from lastword.core.model import Attachment, RunId, Status
-from lastword.core.shown import Shown
+from lastword.core.shown import UNTOLD, Shown, counted, named, note
 
+ALONE = RunId("")  # whose are the notes that stand on their own, and the summary
 _PARTS: tuple[Part, ...] = get_args(Part)
 _WHY = "the provider did not take it"
 _LONGEST = 200
+_UNSUMMARISED = f"The earlier conversation cannot be shown: {_WHY}."
 
 
 def less(
@@ -28,8 +31,7 @@ def less(
     """What to leave out next of what was refused; nothing, if there is no more to leave out."""
     turns: dict[RunId, list[Shown]] = {}
     for item in history:
-        if item.run is not None:
-            turns.setdefault(item.run, []).append(item)
+        turns.setdefault(item.run or ALONE, []).append(item)
     for scope in (suspects, turns.keys()):
         for part in _PARTS:
             found = [
@@ -58,9 +60,9 @@ def without(history: Iterable[Shown], left: Iterable[LeftOut]) -> tuple[Shown, .
 
 
 def _without(turn: list[Shown], parts: dict[RunId, set[Part]]) -> list[Shown]:
-    run = turn[-1].run if turn else None
+    run = (turn[-1].run if turn else None) or ALONE
     for part in _PARTS:
-        if run is not None and part in parts.get(run, ()):
+        if part in parts.get(run, ()):
             turn = _LEAVE[part](turn)
     return turn
 
@@ -74,7 +76,16 @@ def _has(part: Part, items: Sequence[Shown], *, answered: bool) -> bool:
         case "calls":
             return any(item.role == "call" for item in items)
         case "turn":
-            return answered and any(item.role != "note" for item in items)
+            return answered and any(item.role not in ("note", "summary") for item in items)
+        case "notes":  # what is still to be said of the one to be answered is not known yet
+            return answered and any(map(_quotes, items))
+        case "summary":
+            return any(item.role == "summary" and item.text != _UNSUMMARISED for item in items)
+
+
+def _quotes(item: Shown) -> bool:
+    """Whether it is a note that has somebody's words in it."""
+    return item.role == "note" and item.text != (item.bare or UNTOLD)
 
 
 def _no_attachments(turn: list[Shown]) -> list[Shown]:
@@ -84,7 +95,7 @@ def _no_attachments(turn: list[Shown]) -> list[Shown]:
 def _unaccompanied(item: Shown) -> Shown:
     if item.message is None or not item.message.attachments:
         return item
-    names = [f"[{_named(one)} is not shown: {_WHY}]" for one in item.message.attachments]
+    names = [f"[{_file(one)} is not shown: {_WHY}]" for one in item.message.attachments]
     said = [item.text] if item.text.strip() else []
     bare = replace(item.message, attachments=())
     return replace(item, text="\n".join([*said, *names]), message=bare)
@@ -96,19 +107,34 @@ def _no_natives(turn: list[Shown]) -> list[Shown]:
 
 def _no_calls(turn: list[Shown]) -> list[Shown]:
     return [
-        Shown("note", f"{_did(item)} here; it is not shown: {_WHY}.", run=item.run)
-        if item.role == "result"
-        else item
-        for item in turn
-        if item.role != "call"
+        _made_here(item) if item.role == "result" else item for item in turn if item.role != "call"
     ]
 
 
+def _made_here(result: Shown) -> Shown:
+    rest = f"here; it is not shown: {_WHY}."
+    return note(f"{_did(result)} {rest}", f"a tool {_became(result)} {rest}", result.run)
+
+
 def _no_turn(turn: list[Shown]) -> list[Shown]:
-    done = [_did(item) for item in turn if item.role == "result"]
+    results = [item for item in turn if item.role == "result"]
     noted = [item for item in turn if item.role == "note"]
-    also = f" In it, {'; '.join(done)}." if done else ""
-    return [Shown("note", f"A turn is not shown here: {_WHY}.{also}", run=turn[0].run), *noted]
+    gone = f"A turn is not shown here: {_WHY}."
+    if not results:
+        return [note(gone, run=turn[0].run), *noted]
+    did = f"{gone} In it, {'; '.join(map(_did, results))}."
+    bare = f"{gone} It called {counted(map(_status, results))}."
+    return [note(did, bare, turn[0].run), *noted]
+
+
+def _no_notes(turn: list[Shown]) -> list[Shown]:
+    return [
+        note(item.bare or UNTOLD, run=item.run) if item.role == "note" else item for item in turn
+    ]
+
+
+def _no_summary(turn: list[Shown]) -> list[Shown]:
+    return [replace(item, text=_UNSUMMARISED) if item.role == "summary" else item for item in turn]
 
 
 _LEAVE: dict[Part, Callable[[list[Shown]], list[Shown]]] = {
@@ -116,16 +142,25 @@ _LEAVE: dict[Part, Callable[[list[Shown]], list[Shown]]] = {
     "natives": _no_natives,
     "calls": _no_calls,
     "turn": _no_turn,
+    "notes": _no_notes,
+    "summary": _no_summary,
 }
 
 
 def _did(result: Shown) -> str:
-    status = result.status or Status.MAY_HAVE_EXECUTED
+    return f"{named(result)} {_became(result)}"
+
+
+def _became(result: Shown) -> str:
     what = {Status.COMPLETED: "was called", Status.NOT_STARTED: "was not called"}
-    return f"{result.name[:_LONGEST]} {what.get(status, 'may have executed')}"
+    return what.get(_status(result), "may have executed")
 
 
-def _named(one: Attachment) -> str:
+def _status(result: Shown) -> Status:
+    return result.status or Status.MAY_HAVE_EXECUTED
+
+
+def _file(one: Attachment) -> str:
     return (one.name or one.uri or one.media_type or "a file")[:_LONGEST]
 
 
@@ -134,12 +169,16 @@ def _words(part: Part, items: Sequence[Shown]) -> str:
     match part:
         case "attachments":
             files = [one for item in items if item.message for one in item.message.attachments]
-            what = ", ".join(_named(one) for one in files)
+            what = ", ".join(_file(one) for one in files)
         case "natives":
             what = "what the model thought in an earlier turn"
         case "calls":
-            names = dict.fromkeys(item.name[:_LONGEST] for item in items if item.role == "call")
+            names = dict.fromkeys(named(item) for item in items if item.role == "call")
             what = f"calls of an earlier turn ({', '.join(names)})"
         case "turn":
             what = "an earlier turn"
+        case "notes":
+            what = "what others said in notes of an earlier turn"
+        case "summary":
+            what = "the summary of the earlier conversation"
     return f"The model is no longer shown {what}: {_WHY}."

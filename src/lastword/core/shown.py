@@ -9,10 +9,12 @@ it was made in, and no item is empty.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
+from lastword.core.brief import NAMED, NOTED, cut
 from lastword.core.entries import Called, Finished, Native, Note, Result, Text, Thinking
 from lastword.core.model import CallId, Message, MessageId, Outcome, RunId, Status
 from lastword.core.seen import Spoken
@@ -21,6 +23,7 @@ from lastword.core.value import value
 Partial: TypeAlias = Literal["shown", "omitted"]
 Item: TypeAlias = Message | Text | Thinking | list[Called] | Note
 WORDLESS = "[empty message]"
+UNTOLD = "A note was left out here: the provider did not take it."
 _NATURES = {"idempotent": "is idempotent", "read_only": "only reads"}
 
 
@@ -37,6 +40,15 @@ class Shown:
     status: Status | None = None  # of a result
     error: bool = False  # the tool raised, or is not known to have completed
     run: RunId | None = field(default=None, compare=False)  # whose turn it is of
+    bare: str = field(default="", compare=False)  # of a note: the same, in no words but lastword's
+
+
+def note(text: str, bare: str = "", run: RunId | None = None) -> Shown:
+    """What lastword itself tells the model, for as long as the session lasts: so it is short.
+
+    What others said, a name they gave included, is not in `bare`; without it, nobody did.
+    """
+    return Shown("note", cut(text, NOTED), run=run, bare=bare or text)
 
 
 @dataclass(slots=True)
@@ -116,7 +128,7 @@ def _show(turn: LoggedTurn, partial: Partial) -> list[Shown]:
         for shown in _put(turn, item)
     ]
     if turn.end and cut:
-        shown.append(Shown("note", _reason(turn, turn.end)))
+        shown.append(_reason(turn, turn.end))
     return shown
 
 
@@ -160,7 +172,7 @@ def _put(turn: LoggedTurn, item: Item) -> list[Shown]:
         case Text(_, text, native) if text.strip():
             return [Shown("assistant", text, native=native)]
         case Note(_, text) if text.strip():
-            return [Shown("note", text)]
+            return [note(text, UNTOLD)]
         case _:
             return []
 
@@ -196,29 +208,49 @@ def _result(turn: LoggedTurn, made: Called) -> Shown:
 
 
 def _rolled_back(turn: LoggedTurn) -> list[Shown]:
-    done = [
-        f"{made.name} ({turn.status(made.call)})"
-        for made in turn.calls(Status.COMPLETED, Status.MAY_HAVE_EXECUTED)
-    ]
-    note = f"An answer was taken back, but it had called: {', '.join(done)}."
-    return [Shown("note", note)] if done else []
+    made = turn.calls(Status.COMPLETED, Status.MAY_HAVE_EXECUTED)
+    if not made:
+        return []
+    statuses = [turn.status(one.call) for one in made]
+    done = [f"{named(one)} ({status})" for one, status in zip(made, statuses, strict=True)]
+    taken_back = "An answer was taken back, but it had called"
+    bare = f"{taken_back} {counted(statuses)}."
+    return [note(f"{taken_back}: {', '.join(done)}.", bare)]
 
 
-def _reason(turn: LoggedTurn, end: Finished) -> str:
+def counted(statuses: Iterable[Status]) -> str:
+    """What became of calls, without their names."""
+    many = Counter(statuses)
+    return f"tools ({', '.join(f'{status}: {many[status]}' for status in Status if many[status])})"
+
+
+def named(made: Called | Shown) -> str:
+    """A tool, by as much of its name as can stand in a note."""
+    return cut(made.name, NAMED)
+
+
+def _reason(turn: LoggedTurn, end: Finished) -> Shown:
     match end.outcome:
         case Outcome.STOPPED:
-            return "The person stopped this answer here. Do not resume it unless they ask."
+            return note("The person stopped this answer here. Do not resume it unless they ask.")
         case Outcome.SUPERSEDED:
-            undone = [made.name for made in turn.calls(Status.NOT_STARTED)]
+            undone = [named(made) for made in turn.calls(Status.NOT_STARTED)]
             what = f": {', '.join(undone)}" if undone else ""
-            return f"The person's next message took over here. The rest was left undone{what}."
+            over = "The person's next message took over here. The rest was left undone"
+            return note(f"{over}{what}.", f"{over}.")
         case Outcome.FAILED:
-            return f"This answer failed here: {end.error}"
+            why = f": {end.kind}" if end.kind else ""
+            return note(f"This answer failed here{why}.", "This answer failed here.")
         case _:
-            cut = f"This answer was cut off here ({end.outcome}); it is not known to be complete."
+            cut_off = (
+                f"This answer was cut off here ({end.outcome}); it is not known to be complete."
+            )
+            calls = turn.calls(Status.MAY_HAVE_EXECUTED)
+            if not calls:
+                return note(cut_off)
             doubtful = [
-                f"{made.name} (can safely be called again)" if made.nature else made.name
-                for made in turn.calls(Status.MAY_HAVE_EXECUTED)
+                f"{named(made)} (can safely be called again)" if made.nature else named(made)
+                for made in calls
             ]
-            what = f" These calls may have executed: {', '.join(doubtful)}." if doubtful else ""
-            return cut + what
+            told = f"{cut_off} These calls may have executed: {', '.join(doubtful)}."
+            return note(told, f"{cut_off} Calls that may have executed: {len(calls)}.")

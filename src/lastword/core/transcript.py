@@ -34,8 +34,8 @@ from lastword.core.entries import (
 from lastword.core.model import Message, MessageId, Outcome, RunId
 from lastword.core.past import Past, Settled
 from lastword.core.receipt import Receipt
-from lastword.core.repair import without
-from lastword.core.shown import LoggedTurn, Partial, Shown, show
+from lastword.core.repair import ALONE, without
+from lastword.core.shown import LoggedTurn, Partial, Shown, note, show
 
 __all__ = [
     "Began",
@@ -131,9 +131,12 @@ class Transcript:
 
     @property
     def suspects(self) -> Suspects:
-        """The runs of which something was not there yet when a provider last answered."""
+        """The runs of which something was not there yet when a provider last answered.
+
+        `ALONE` stands for what is nobody's.
+        """
         since, many = self._since, len(self._since)
-        return lambda: frozenset(run for run in since[:many] if run is not None)
+        return lambda: frozenset(run or ALONE for run in since[:many])
 
     def _add(self, entry: Entry) -> None:  # noqa: C901, PLR0912 - one match, one arm an entry
         match entry:
@@ -253,7 +256,7 @@ class Transcript:
         self._settle()
         before, places = self._settled.items, self._places
         covered = self._covered(upto)
-        self._since = self._after(upto)
+        self._since = [None, *self._after(upto)]  # no provider has seen it
         head = [Shown("summary", text)] if text.strip() else []
         rest = _without_a_head(before[covered:])
         self._settled = Settled([*head, *rest] if head else _with_a_head(rest))
@@ -279,6 +282,9 @@ class Transcript:
     def _leave_out(self, left: LeftOut) -> None:
         """Less is shown of a turn, however long ago it was; what stands for good begins anew."""
         self._settle()
+        if left.of == ALONE:
+            self._leave_alone(left)
+            return
         self._left.append(left)
         if left.of not in self._places:
             return
@@ -293,11 +299,18 @@ class Transcript:
         moved = len(self._settled.items) - len(items)
         self._places = {run: end + moved for run, end in places.items()}
 
+    def _leave_alone(self, left: LeftOut) -> None:
+        """Of what stands on its own, less is shown of what there is by now; more may come."""
+        for turn in self._turns:
+            if turn.run is None and turn.kept is not None:
+                turn.kept = without(turn.kept, [left])
+        self._settled = Settled(without(self._settled.items, [left]))
+
 
 def _with_a_head(items: Sequence[Shown]) -> Sequence[Shown]:
     """A log that lost its beginning is said to have."""
     beheaded = items and items[0].role not in ("user", "note", "summary")
-    return (Shown("note", _BEHEADED), *items) if beheaded else items
+    return (note(_BEHEADED), *items) if beheaded else items
 
 
 def _without_a_head(items: list[Shown]) -> list[Shown]:

@@ -46,7 +46,7 @@ from lastword.runtime.shelf import Shelf
 from lastword.runtime.speech import Speech
 from lastword.runtime.step import Step
 from lastword.runtime.stop import Settlement, old_processes, unconfirmed
-from lastword.runtime.tasks import Tasks, described
+from lastword.runtime.tasks import Tasks, described, kind_of
 from lastword.runtime.telling import Telling, Told
 from lastword.runtime.ticket import Ticket
 
@@ -247,6 +247,7 @@ class Driver:
                 self.tell(StopAsked(Reason.PARENT, run))  # its parent was stopped first
         if error and going.hold.current:
             going.error = error if isinstance(error, str) else described(error)
+            going.kind = kind_of(error)
             cause = error if isinstance(error, BaseException) else None
             name = type(cause).__name__ if cause else "cancelled"
             log.error("run failed session=%s run=%s error=%s", self.id, run, name)
@@ -273,7 +274,10 @@ class Driver:
         error = self._close(self.going[turn.run], outcome) if order.started else ""
         ids = tuple(message.id for message in turn.messages)
         held = order.held and not order.started
-        finished = Finished(turn.run, outcome, ids, order.started, order.rollback, error, held)
+        kind = self.going[turn.run].kind if order.started else ""
+        finished = Finished(
+            turn.run, outcome, ids, order.started, order.rollback, error, held, kind=kind
+        )
         self.journal.add(*step.notes(order), finished)
         self.publish("ended", turn.run, outcome.value, finished)
         self.shared.tally.runs[outcome] += order.started

@@ -48,6 +48,7 @@ class Going:
         self.error = ""
         self.ended = False  # by itself: it has lost its session to nobody
         self.given: object = None  # what its engine was given, once it was
+        self.kind = ""  # of that error
         self.announce: Callable[..., bool] = lambda *_, **__: True  # a question, to who watches
 
     def enter(self) -> None:

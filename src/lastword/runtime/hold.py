@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from lastword.core.brief import NOTED, cut
 from lastword.core.model import Generation, RunId
 from lastword.core.session import SessionMachine
 from lastword.core.transcript import Entry, Note
@@ -225,7 +226,7 @@ class Hold:
                 self.doubtful.append(effect.name)
             elif effect.piece and effect.event and not self.current:
                 # what the model is shown of the run is decided already
-                self._late.append(Note(None, _UNSEEN + repr(effect.event.text)))
+                self._late.append(Note(None, _UNSEEN + repr(cut(effect.event.text, NOTED))))
 
     def take_late(self) -> list[Entry]:
         """What the model is to be told of deliveries that failed after the fence."""

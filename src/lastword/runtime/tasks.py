@@ -7,11 +7,13 @@ import logging
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from lastword.core.brief import cut
 from lastword.errors import EngineFailed
 from lastword.runtime.checks import encodable
 
 log = logging.getLogger("lastword")
 T = TypeVar("T")
+_LONGEST = 10_000  # letters of an error
 
 
 class Tasks:
@@ -62,10 +64,17 @@ async def ended(tasks: tuple[asyncio.Task[Any], ...], seconds: float) -> bool:
 
 
 def described(error: BaseException) -> str:
-    """An error in a line; an engine that says why says enough."""
+    """An error in a line, which is not endless; an engine that says why says enough."""
     try:
         if isinstance(error, EngineFailed):
-            return encodable(str(error))
-        return encodable(f"{type(error).__name__}: {error}")
+            return encodable(cut(str(error), _LONGEST))
+        return encodable(cut(f"{type(error).__name__}: {error}", _LONGEST))
     except Exception:  # noqa: BLE001 - an error of a team's own must not be able to keep a run going
         return type(error).__name__
+
+
+def kind_of(error: BaseException | str) -> str:
+    """What of an error the model may be told in every later turn: nobody's words are in it."""
+    if isinstance(error, str):
+        return error
+    return (isinstance(error, EngineFailed) and error.kind) or type(error).__name__

@@ -188,7 +188,9 @@ class _Heard:
                 event = await anext(events, None)
             except GARBLED as error:
                 broken = "the answer broke off: " if self.said else ""
-                raise ModelFailed(f"{broken}{NO_ANSWER} ({type(error).__name__})") from error
+                raise ModelFailed(
+                    f"{broken}{NO_ANSWER} ({type(error).__name__})", NO_ANSWER
+                ) from error
             if event is None:
                 return
             if not self.answered:

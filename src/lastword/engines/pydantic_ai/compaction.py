@@ -16,8 +16,8 @@ from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import ModelRequest, TextPart, UserPromptPart
 from pydantic_ai.models import KnownModelName, Model
 
+from lastword.core.brief import cut
 from lastword.core.transcript import Shown
-from lastword.engines.pydantic_ai.fitting import cut
 from lastword.runtime.checks import encodable
 from lastword.runtime.run import Run
 

@@ -206,7 +206,8 @@ class Sending(AbstractCapability[Any]):
                 run.used_soon(*used)
             return response
         if request_context.streaming and broke_off(response):
-            raise ModelFailed(BROKE_OFF if response.parts else NO_ANSWER)
+            why = BROKE_OFF if response.parts else NO_ANSWER
+            raise ModelFailed(why, why)
         response = with_own_ids(response)
         offered = request_context.model_request_parameters
         outputs = {tool.name for tool in offered.output_tools}

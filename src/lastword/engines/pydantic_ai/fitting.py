@@ -21,20 +21,10 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_core import to_json
 
+from lastword.core.brief import cut
 from lastword.engines.pydantic_ai.sendable import Part, with_parts
 
-_MARK = 40  # letters, about, of the mark of what is missing
 _SHORT = 400  # letters that are left of something old
-
-
-def cut(text: str, most: int) -> str:
-    """A long text without its middle, and how much of it is missing."""
-    if len(text) <= most:
-        return text
-    kept = max(most - _MARK, _MARK)
-    head = kept * 2 // 3
-    missing = len(text) - kept
-    return f"{text[:head]}\n[… {missing} characters left out …]\n{text[head - kept :]}"
 
 
 @dataclass(slots=True)

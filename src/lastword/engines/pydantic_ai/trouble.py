@@ -44,6 +44,10 @@ _UNREACHABLE = getattr(exceptions, "ModelConnectionError", ModelAPIError)  # old
 class ModelFailed(EngineFailed):
     """The model could not be asked, or did not answer. What was said so far is kept."""
 
+    def __init__(self, message: str, kind: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+
 
 def in_words(error: AgentRunError, *, said: bool = False) -> ModelFailed:
     """The same error, said so that somebody can do something about it.
@@ -59,7 +63,7 @@ def in_words(error: AgentRunError, *, said: bool = False) -> ModelFailed:
             line = f"the answer broke off: {_failed(error)}" if said else _failed(error)
         case _:
             line = error.message
-    return ModelFailed(" ".join(line.split()))
+    return ModelFailed(" ".join(line.split()), _kind(error))
 
 
 def declined(error: Exception) -> int:
@@ -86,6 +90,25 @@ def broke_off(response: ModelResponse) -> bool:
     if response.provider_name not in _TELL or "finish_reason" in details:
         return False
     return response.state == "incomplete" or response.finish_reason in (None, "stop")
+
+
+def _kind(error: AgentRunError) -> str:
+    """What the model of a later turn is told: nothing that a provider or a model said."""
+    match error:
+        case ContentFilterError():
+            return "the model or its provider declined"
+        case UnexpectedModelBehavior():
+            return "the model's answer could not be used"
+        case ModelHTTPError(status_code=status):
+            return f"the provider {_why(status)} (HTTP {status})"
+        case ModelAPIError():
+            return "the provider failed, or could not be reached"
+        case _:
+            return type(error).__name__
+
+
+def _why(status: int) -> str:
+    return _WHY.get(status, "is in trouble itself" if status >= 500 else "refused")
 
 
 def _misbehaved(error: UnexpectedModelBehavior, *, said: bool) -> str:
@@ -118,8 +141,7 @@ def _refusal(error: ContentFilterError) -> str:
 def _failed(error: ModelAPIError) -> str:
     if isinstance(error, ModelHTTPError):
         status = error.status_code
-        why = _WHY.get(status, "is in trouble itself" if status >= 500 else "refused")
-        return f"{error.model_name}: the provider {why} (HTTP {status}){_said(error)}"
+        return f"{error.model_name}: the provider {_why(status)} (HTTP {status}){_said(error)}"
     if "decode" in error.message:
         return f"{error.model_name}: {NO_ANSWER}"
     why = "cannot be reached" if isinstance(error, _UNREACHABLE) else "failed"
