@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 from pydantic_ai import Agent
+from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError
 
 from lastword import FeedEvent, Outcome, Runtime
 from lastword.agent.assistant import assistant
 from lastword.engines.pydantic_ai import PydanticAI
+from lastword.engines.pydantic_ai.declined import declined
 from lastword.testing.provider import Answer, Call, Provider, Say, Think
 from tests.engines.wire import FORMATS, Raw, model, streamed
 
@@ -164,3 +166,42 @@ async def test_a_few_slips_of_its_model_do_not_end_the_assistant_s_answer(
             ticket = await r.session("s").send("read it")
             assert await ticket.outcome() == Outcome.COMPLETED, ticket.error
         assert provider.refused == []
+
+
+@pytest.mark.scenario("E13", part="agent")
+@pytest.mark.parametrize(
+    ("status", "told", "what"),
+    [
+        (400, {"code": "context_length_exceeded", "message": "no"}, 0),
+        (400, {"error": {"type": "billing_error", "message": "no"}}, 0),
+        (400, {"type": "invalid_request_error", "message": "Your credit balance is too low"}, 0),
+        (400, {"type": "invalid_request_error", "message": "Invalid: 'credit balance'"}, 400),
+        (400, {"message": "unknown file api key.txt: quota, permission, max_tokens"}, 400),
+        (422, "no", 422),
+        (413, None, 413),
+        (403, {"type": "permission_error", "message": "no"}, 0),
+        (500, {"type": "invalid_request_error", "message": "no"}, 0),
+    ],
+)
+def test_codes_say_why_a_request_is_refused_and_quoted_words_do_not(
+    status: int, told: object, what: int
+) -> None:
+    assert declined(ModelHTTPError(status, "m", told)) == what
+
+
+@pytest.mark.scenario("E14", part="agent")
+@pytest.mark.parametrize(
+    ("kind", "what"), [("invalid_prompt", 400), ("server_error", 0), ("rate_limit_exceeded", 0)]
+)
+def test_inside_a_stream_the_code_alone_decides(kind: str, what: int) -> None:
+    error = ModelAPIError("m", "it failed")
+    error.__cause__ = Told({"code": kind, "message": "no"})
+    assert declined(error) == what
+
+
+class Told(Exception):
+    """A client's error, with what its provider told."""
+
+    def __init__(self, body: object) -> None:
+        super().__init__("it failed")
+        self.body = body

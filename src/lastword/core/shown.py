@@ -12,7 +12,8 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from math import isfinite
+from typing import Literal, NoReturn, TypeAlias
 
 from lastword.core.brief import NAMED, NOTED, cut
 from lastword.core.entries import Called, Finished, Native, Note, Result, Text, Thinking
@@ -184,14 +185,19 @@ def _called(made: Called) -> Shown:
 def as_object(arguments: str) -> str:
     """The arguments as a JSON object, whatever the model or a cut made of them."""
     try:
-        whole = isinstance(json.loads(arguments, parse_constant=_refuse), dict)
+        read = json.loads(arguments, parse_constant=_refuse, parse_float=_finite)
+        whole = isinstance(read, dict)
     except (ValueError, RecursionError):
         whole = False
     return arguments if whole else json.dumps({"arguments": arguments}, ensure_ascii=False)
 
 
-def _refuse(constant: str) -> None:
+def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
+
+
+def _finite(number: str) -> float:
+    return read if isfinite(read := float(number)) else _refuse(number)
 
 
 def _result(turn: LoggedTurn, made: Called) -> Shown:

@@ -36,6 +36,7 @@ from lastword.core.transcript import LeftOut, Shown
 from lastword.engines.pydantic_ai.calls import Calls
 from lastword.engines.pydantic_ai.compaction import Compaction
 from lastword.engines.pydantic_ai.converted import Told
+from lastword.engines.pydantic_ai.declined import Unsendable, declined, was_sent
 from lastword.engines.pydantic_ai.fenced import Approve, Fenced, Sending, hold_nested_agents
 from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import content_of, native_of
@@ -44,8 +45,8 @@ from lastword.engines.pydantic_ai.rendering import rendered
 from lastword.engines.pydantic_ai.trouble import (
     GARBLED,
     NO_ANSWER,
+    UNSENDABLE,
     ModelFailed,
-    declined,
     in_words,
 )
 from lastword.runtime.run import Run
@@ -84,7 +85,7 @@ class PydanticAI:
         while True:
             try:
                 return await self._ask(run, history, heard)
-            except (AgentRunError, NotImplementedError, RuntimeError) as error:
+            except (AgentRunError, NotImplementedError, RuntimeError, Unsendable) as error:
                 refused = refused or error  # what is told is what was wrong with all of it
                 less = self._less(run, history, heard, error)
                 if not less and isinstance(refused, AgentRunError):
@@ -93,6 +94,8 @@ class PydanticAI:
                     raise refused from error.__cause__
             history = without(history, less)
             heard.left += less
+            if heard.begun:  # what was said of an answer that was refused is not a part of the next
+                await run.emit("\n\n")
 
     async def _ask(self, run: Run, history: Sequence[Shown], heard: _Heard) -> None:
         calls, told = Calls(run), Told(history, self._known_model())
@@ -176,29 +179,38 @@ class _Heard:
 
     def __init__(self, run: Run) -> None:
         self.said = False  # whether the person was told something of the answer under way
+        self.begun = False  # whether anything of it came
         self.answered = False  # whether a request of the run was taken
         self.left: list[LeftOut] = []  # without what it was asked
         self.steered: list[Message] = []  # what has joined it
         self._run = run
 
     async def all_of(self, events: AsyncIterator[AgentStreamEvent]) -> None:
-        self.said = False
+        self.said = self.begun = False
         while True:
             try:
                 event = await anext(events, None)
             except GARBLED as error:
+                if not was_sent(error):
+                    why = f"{UNSENDABLE} ({type(error).__name__})"
+                    raise Unsendable(why, UNSENDABLE) from error
                 broken = "the answer broke off: " if self.said else ""
                 raise ModelFailed(
                     f"{broken}{NO_ANSWER} ({type(error).__name__})", NO_ANSWER
                 ) from error
             if event is None:
-                return
-            if not self.answered:
-                await self._taken()
+                break
+            self.begun = True
             self.said = await _say(self._run, event) or self.said
 
+        if not self.answered:
+            await self._taken()
+
     async def _taken(self) -> None:
-        """The provider took what it was asked; what was left out of that is left out for good."""
+        """The provider took what it was asked; what was left out of that is left out for good.
+
+        It is known when all of an answer has come: some refuse after they have begun to speak.
+        """
         self.answered = True
         self._run.leave_out(*self.left)
         for one in self.left:

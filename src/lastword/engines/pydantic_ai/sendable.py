@@ -7,6 +7,7 @@ keeps such things as they were, so each is put right here, right before the requ
 
 from __future__ import annotations
 
+import json
 import re
 from collections import ChainMap
 from collections.abc import Iterable, Sequence
@@ -169,11 +170,19 @@ def _put_right(part: Any, model: Model | None) -> Any:  # noqa: ANN401 - a part,
 
 def _called(part: ToolCallPart) -> ToolCallPart:
     name, args = wire_name(part.tool_name), part.args
-    if isinstance(args, str) and args:
-        args = as_object(args)
+    if args and not (isinstance(args, dict) and _is_json(args)):
+        args = as_object(args if isinstance(args, str) else repr(args))
     if (name, args) == (part.tool_name, part.args):
         return part
     return replace(part, tool_name=name, args=args)
+
+
+def _is_json(args: dict[str, Any]) -> bool:
+    try:
+        json.dumps(args, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _returned(part: ToolReturnPart, model: Model | None) -> ToolReturnPart:

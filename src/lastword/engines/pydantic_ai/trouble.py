@@ -21,6 +21,7 @@ from lastword.errors import EngineFailed
 GARBLED = (AttributeError, TypeError, LookupError, ValueError)  # what reading a non-answer raises
 _NOTHING = "the model answered nothing"
 BROKE_OFF = "the answer broke off: the provider did not say that it was all"
+UNSENDABLE = "no request can be made of what there is to show the model"
 NO_ANSWER = "the provider sent something that is not an answer"
 _WHY = {
     400: "did not take the request",
@@ -29,12 +30,6 @@ _WHY = {
     404: "does not know this model, or there is nothing at this address",
     429: "is asked too often, or the account has run out",
 }
-_FOR_WHAT_IS_IN_IT = (400, 413, 422)
-_ANOTHER_REASON = re.compile(
-    r"context.?(length|window)|prompt is too long|(too many|maximum).{0,40}tokens|max_tokens|quota|"
-    r"billing|credit balance|api.?key|unauthori[sz]ed|permission",
-    re.IGNORECASE,
-)
 _TELL = ("openai", "anthropic")  # of whom it is known that they say when an answer is all
 _LONGEST = 300  # letters of what a provider says
 _ASKED_BADLY = re.compile(r"Tool '(?P<tool>.*)' exceeded max retries count of (?P<times>\d+)")
@@ -64,20 +59,6 @@ def in_words(error: AgentRunError, *, said: bool = False) -> ModelFailed:
         case _:
             line = error.message
     return ModelFailed(" ".join(line.split()), _kind(error))
-
-
-def declined(error: Exception) -> int:
-    """The status with which a provider did not take what was in a request; 0 if it is not that.
-
-    It is not that a key is wrong, the account has run out or the conversation is too long. What
-    the framework itself cannot put into a request is a status 400 that was never sent.
-    """
-    if isinstance(error, NotImplementedError) or str(error).startswith("Unsupported"):
-        return 400
-    if not isinstance(error, ModelHTTPError) or error.status_code not in _FOR_WHAT_IS_IN_IT:
-        return 0
-    said = f"{error.body} {error.message}"
-    return 0 if _ANOTHER_REASON.search(said) else error.status_code
 
 
 def broke_off(response: ModelResponse) -> bool:
