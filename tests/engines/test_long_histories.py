@@ -1,11 +1,13 @@
 """What does not fit into a model's window is shortened for the model, and for nobody else."""
 
+import asyncio
+import base64
 import json
 
 import pytest
 from pydantic_ai import Agent
 
-from lastword import Outcome, Run, Runtime
+from lastword import Attachment, Outcome, Run, Runtime
 from lastword.core.transcript import Result, Summary
 from lastword.engines.pydantic_ai import Compaction, PydanticAI
 from lastword.testing.provider import Answer, Call, Failure, Provider, Request
@@ -151,3 +153,62 @@ async def test_a_second_summary_knows_the_first(format: str) -> None:
                 await (await session.send(f"{number} " + "x" * 400)).outcome()
         assert len(asked) > 1
         assert "They began with 1." in asked[1]
+
+
+BOOK = "line of a log\n" * WINDOW
+FILES = {
+    "text": Attachment("text/plain", BOOK, name="app.log"),
+    "json": Attachment(
+        "application/json", base64.b64encode(BOOK.encode()).decode(), name="app.json"
+    ),
+}
+
+
+@pytest.mark.scenario("E15", part="agent")
+@pytest.mark.parametrize("kind", FILES)
+@pytest.mark.parametrize("summaries", [True, False])
+async def test_a_file_longer_than_the_window_ends_no_session(
+    format: str, kind: str, summaries: bool
+) -> None:
+    def answer(request: Request) -> Reply:
+        if "Summarise" in request.prompt and not summaries:
+            return Failure(500, "no summaries today")
+        return too_long(request) or Answer("So it is.")
+
+    async with Provider() as provider, model(provider, format) as own:
+        provider.always(answer)
+        async with Runtime(an_agent(own)) as r:
+            session = r.session("s")
+            await (await session.send("read this", attachments=[FILES[kind]])).outcome()
+            for text in ("never mind", "hello?"):
+                ticket = await session.send(text)
+                assert await ticket.outcome() == Outcome.COMPLETED, ticket.error
+        told = [request.prompt for request in provider.requests if "Summarise" in request.prompt]
+        assert all(f"[{FILES[kind].name}]" in prompt for prompt in told[:1])
+        assert told
+
+
+@pytest.mark.scenario("E15", part="agent")
+async def test_nothing_that_is_to_be_answered_is_cut_when_more_joins_it(format: str) -> None:
+    first = "x" * 1_500 + " DELETE NOTHING " + "y" * 1_500
+    go = asyncio.Event()
+
+    async with Provider() as provider, model(provider, format) as own:
+        agent = Agent(own)
+
+        @agent.tool_plain
+        async def wait() -> str:
+            await go.wait()
+            return "waited"
+
+        provider.answer(Call("wait", {}))
+        provider.always(lambda _: "fine")
+        async with Runtime(PydanticAI(agent, compaction=Compaction(2000))) as r:
+            session = r.session("s")
+            ticket = await session.send(first)
+            await provider.asked(1)
+            steer = await session.send("z" * 4_500, on_message="steer")
+            go.set()
+            assert await ticket.outcome() == Outcome.COMPLETED, ticket.error
+            assert ticket.run == steer.run
+        assert first in json.dumps(provider.requests[-1].messages)

@@ -17,7 +17,9 @@ from pydantic_ai.messages import ModelRequest, TextPart, UserPromptPart
 from pydantic_ai.models import KnownModelName, Model
 
 from lastword.core.brief import cut
+from lastword.core.model import Attachment
 from lastword.core.transcript import Shown
+from lastword.engines.pydantic_ai.files import letters_of
 from lastword.runtime.checks import encodable
 from lastword.runtime.run import Run
 
@@ -77,7 +79,7 @@ class Compaction:
     ) -> str:
         """Of one piece after another, each of which fits, with the summary of those before it."""
         most = max(int(self.room) - len(_ASK) - self.words * _WORD, _LEAST)
-        lines = [cut(f"{item.role} {item.name}: {item.text}", most // 4) for item in older]
+        lines = [cut(_line(item), most // 4) for item in older]
         summary = ""
         for piece in _pieces(lines, most):
             told = "\n".join([f"summary: {summary}", *piece] if summary else piece)
@@ -109,7 +111,19 @@ class Compaction:
 
 
 def _size(history: Sequence[Shown]) -> int:
-    return sum(len(item.text) + len(item.name) for item in history)
+    return sum(
+        len(item.text) + len(item.name) + sum(map(letters_of, _files(item))) for item in history
+    )
+
+
+def _line(item: Shown) -> str:
+    """An item of a conversation, with its files by name."""
+    files = "".join(f" [{one.name or one.media_type}]" for one in _files(item))
+    return f"{item.role} {item.name}: {item.text}{files}"
+
+
+def _files(item: Shown) -> tuple[Attachment, ...]:
+    return item.message.attachments if item.message else ()
 
 
 def _pieces(lines: Sequence[str], most: int) -> Iterator[list[str]]:

@@ -17,6 +17,7 @@ from pydantic_ai.models import Model
 
 from lastword.core.past import Past, Settled
 from lastword.core.transcript import Shown
+from lastword.engines.pydantic_ai.fitting import prompts
 from lastword.engines.pydantic_ai.history import Words, messages_of
 from lastword.engines.pydantic_ai.sendable import Sent, sendable
 
@@ -53,6 +54,9 @@ class Told:
     def __init__(self, history: Sequence[Shown] = (), model: Model | None = None) -> None:
         self._known: Converted | None = None
         self._many = 0
+        answering = history[-1].run if history else None
+        last = history.open if isinstance(history, Past) else history
+        self._asked = sum(item.role == "user" and item.run == answering for item in last)
         if not isinstance(history, Past):
             self.messages = messages_of(history, model)
             return
@@ -64,6 +68,11 @@ class Told:
         words = Words(model, after=known.words)
         words.take(history.open)
         self.messages = words.all()
+
+    @property
+    def before(self) -> int:
+        """How many prompts it begins with that are not to be answered any more."""
+        return len(prompts(self.messages)) - self._asked
 
     def new_in(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
         """What of a request was not known when the run began."""

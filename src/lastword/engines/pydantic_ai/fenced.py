@@ -186,7 +186,7 @@ class Sending(AbstractCapability[Any]):
         parameters = safe_parameters(request_context.model_request_parameters)
         messages = self.told.sendable(request_context.messages, request_context.model)
         if self.fitting:
-            messages = self.fitting.fitted(messages, parameters)
+            messages = self.fitting.fitted(messages, parameters, self.told.before)
         return replace(request_context, messages=messages, model_request_parameters=parameters)
 
     async def after_model_request(

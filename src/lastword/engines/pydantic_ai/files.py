@@ -73,6 +73,11 @@ def is_text(media_type: str) -> bool:
     return media_type.startswith("text/") or media_type.endswith(("+json", "+xml", *_TEXTS))
 
 
+def letters_of(one: Attachment) -> int:
+    """How much of a request it takes up, about, if it is read as a text."""
+    return len(one.data) if is_text(media_type_of(one.media_type)) else 0
+
+
 def takes(model: Model | None, media_type: str, data: bytes) -> bool:
     """Whether the model can be sent such a file."""
     family = media_type.partition("/")[0]

@@ -35,15 +35,18 @@ class Fitting:
     beside: int = 0  # letters of instructions and tools in the last request
 
     def fitted(
-        self, messages: list[ModelMessage], parameters: ModelRequestParameters
+        self, messages: list[ModelMessage], parameters: ModelRequestParameters, before: int = 0
     ) -> list[ModelMessage]:
-        """The messages, shortened as far as it takes."""
+        """The messages, shortened as far as it takes.
+
+        `before` is how many prompts there are before those that are to be answered.
+        """
         self.beside = _beside(parameters)
         excess = self.beside + sum(map(_letters, _all(messages))) - self.room
         if excess <= 0:
             return messages
         shorter: dict[int, Part] = {}
-        for part in _dispensable(messages):
+        for part in _dispensable(messages, before):
             if excess <= 0:
                 break
             shorter[id(part)] = _shortened(part, _SHORT)
@@ -59,13 +62,19 @@ def _all(messages: Iterable[ModelMessage]) -> list[Part]:
     return [part for message in messages for part in message.parts]
 
 
-def _dispensable(messages: Sequence[ModelMessage]) -> list[Part]:
+def _dispensable(messages: Sequence[ModelMessage], before: int) -> list[Part]:
     """What may be shortened, results first; never what is to be answered, nor what is signed."""
-    old = _all(messages[:-1])
-    asked = [part for part in _all(messages) if isinstance(part, UserPromptPart)]
-    last = asked[-1] if asked else None
-    old = [part for part in old if part is not last and not isinstance(part, ThinkingPart)]
+    asked = prompts(messages)
+    earlier = {id(part) for part in asked[: min(before, len(asked) - 1)]} if asked else set[int]()
+    old = [part for part in _all(messages[:-1]) if not isinstance(part, ThinkingPart)]
+    old = [part for part in old if not isinstance(part, UserPromptPart)]
+    old += [part for part in asked if id(part) in earlier]
     return sorted(old, key=lambda part: not isinstance(part, ToolReturnPart))
+
+
+def prompts(messages: Iterable[ModelMessage]) -> list[UserPromptPart]:
+    """All that stands on the person's side, lastword's own notes included."""
+    return [part for part in _all(messages) if isinstance(part, UserPromptPart)]
 
 
 def _evenly(parts: Sequence[Part], excess: float) -> dict[int, Part]:
@@ -116,5 +125,8 @@ def _shortened(part: Part, most: int) -> Part:
             )  # it is no longer what the id names
         case UserPromptPart(content=str(text)):
             return replace(part, content=cut(text, most)) if len(text) > most else part
+        case UserPromptPart(content=list(pieces)):  # words, and files that are read as such
+            short = [cut(one, most) if isinstance(one, str) else one for one in pieces]
+            return part if short == pieces else replace(part, content=short)
         case _:
             return part
