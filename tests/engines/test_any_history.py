@@ -3,7 +3,9 @@
 import asyncio
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,6 +14,7 @@ from pydantic_ai.direct import model_request
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
+from lastword.core.brief import NOTED
 from lastword.core.entries import LeftOut, Native, Part
 from lastword.core.model import (
     Attachment,
@@ -23,6 +26,7 @@ from lastword.core.model import (
     RunId,
     Status,
 )
+from lastword.core.repair import ALONE, less, without
 from lastword.core.transcript import (
     Began,
     Called,
@@ -31,9 +35,11 @@ from lastword.core.transcript import (
     Note,
     Result,
     Said,
+    Shown,
     Summary,
     Text,
     Thinking,
+    Transcript,
     build,
 )
 from lastword.engines.pydantic_ai.history import messages_of
@@ -50,8 +56,10 @@ NAMES = st.one_of(
     st.sampled_from(["act", "multi_tool_use.parallel", "functions.act", "", " ", "a" * 200, "é"]),
     st.text(max_size=80),
 )
+NUMBERS = st.builds("{}e{}".format, st.integers(-9, 9), st.integers(-999, 999))
 ARGUMENTS = st.one_of(
     st.sampled_from(["", "{}", "[1]", '{"a": 1}', "{", "null", '{"a": NaN}', "x" * 99]),
+    NUMBERS.map('{{"a": [{}]}}'.format),
     st.text(max_size=10),
 )
 DATA = st.one_of(
@@ -76,7 +84,7 @@ FILE = st.one_of(st.sampled_from(FILES), files())
 IDS = st.sampled_from(["call_1", "toolu_1", "a|b", "x" * 90, ""])  # as providers give them
 
 
-PARTS: tuple[Part, ...] = ("attachments", "natives", "calls", "turn")
+PARTS: tuple[Part, ...] = get_args(Part)
 
 
 def native(**kept: object) -> Native:
@@ -119,12 +127,22 @@ def turns(draw: st.DrawFn, format: str, number: int) -> list[Entry]:
                 own = native(signature=sign(thought), provider_name=provider)
                 log.append(Thinking(run, thought, own if format == "anthropic" else None))
             case "note":
-                log.append(Note(run, draw(WORDS)))
+                log.append(Note(draw(st.sampled_from([run, None])), draw(WORDS)))
             case _:
                 log += draw(batches(run, step, provider))
     if draw(st.integers(0, 5)):
         end = draw(st.one_of(st.just(Outcome.COMPLETED), st.sampled_from(Outcome)))
-        log.append(Finished(run, end, (message.id,), started=True, error=draw(WORDS)))
+        log.append(
+            Finished(
+                run,
+                end,
+                (message.id,),
+                started=True,
+                rollback=not draw(st.integers(0, 5)),
+                error=draw(WORDS),
+                kind=draw(WORDS),
+            )
+        )
     return log
 
 
@@ -137,7 +155,8 @@ def logs(draw: st.DrawFn, format: str) -> list[Entry]:
         log += draw(turns(format, one))
         if not draw(st.integers(0, 4)):
             part: Part = draw(st.sampled_from(PARTS))
-            log.append(LeftOut(RunId(f"s#{one}"), RunId(f"s#{one}"), part, "so it is"))
+            of = draw(st.sampled_from([RunId(f"s#{one}"), ALONE]))
+            log.append(LeftOut(RunId(f"s#{one}"), of, part, "so it is"))
         if not draw(st.integers(0, 9)):
             log.append(Summary(draw(WORDS), RunId(f"s#{one}")))
     log = log[draw(st.integers(0, 3)) : draw(st.integers(1, len(log)))]
@@ -174,3 +193,57 @@ def test_any_history_is_taken(format: str) -> None:
             assert runner.run(refused(format, log)) == []
 
         taken()
+
+
+WORD = "badword"
+LONG = "x" * 20_000
+
+
+def poisoned(entry: Entry, word: str) -> Entry:
+    """The same, with the word wherever somebody could have said it."""
+    match entry:
+        case Note(_, text) | Summary(text) | Text(_, text):
+            return replace(entry, text=text + word)
+        case Called():
+            return replace(entry, name=f"{entry.name} {word}", arguments=entry.arguments + word)
+        case Result():
+            return replace(entry, content=entry.content + word)
+        case Finished():
+            return replace(entry, error=word, kind=word)
+        case Said(message, run):
+            return Said(replace(message, text=message.text + word), run)
+        case _:
+            return entry
+
+
+def steps(live: Transcript) -> Iterator[Sequence[Shown]]:
+    """What is shown, and with less and less of it."""
+    history: Sequence[Shown] = tuple(live.shown())
+    yield history
+    while left := less(history, live.suspects(), RunId("s#last")):
+        history = without(history, left)
+        yield history
+
+
+@pytest.mark.scenario("E11", part="agent")
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(logs("chat"))
+def test_whoever_said_a_word_it_can_be_left_out_but_for_the_last_words(log: list[Entry]) -> None:
+    live = Transcript()
+    live.add(*(poisoned(entry, WORD) for entry in log[:-2]), *log[-2:])
+    *_, history = steps(live)
+
+    assert WORD not in str(messages_of(history))
+    last = log[-2]
+    assert isinstance(last, Said)
+    assert history[-1].message is not None
+    assert history[-1].message.text == last.message.text
+
+
+@pytest.mark.scenario("E11", part="agent")
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(logs("chat"))
+def test_whatever_was_said_no_note_of_it_is_endless(log: list[Entry]) -> None:
+    live = Transcript()
+    live.add(*(poisoned(entry, LONG) for entry in log[:-2]), *log[-2:])
+    assert all(len(item.text) <= NOTED for item in live.shown() if item.role == "note")

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import ModelRequestParameters, StreamedResponse
@@ -22,6 +23,33 @@ from tests.engines.test_repair import ENCODED, talking
 from tests.engines.wire import FORMATS, model
 
 pytestmark = pytest.mark.parametrize("format", FORMATS)
+
+
+class Thing(BaseModel):
+    """What a team's tool may give."""
+
+    a: object = None
+
+
+class Silent:
+    """Says nothing of itself."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
+ENDLESS: list[object] = []
+ENDLESS.append(ENDLESS)
+RESULTS = {
+    "half a character in a dict": {"\ud800": ["\udfff"]},
+    "half a character in a model": Thing(a="\ud800"),
+    "bytes in a model": Thing(a=b"\xff"),
+    "half a character in a list": ["", None, "\ud800"],
+    "no words": Silent(),
+    "no words in a list": [Silent()],
+    "no end": ENDLESS,
+    "a class": Thing,
+}
 NUMBERS = ["1e400", "-1E+999", '{"y": [0, 1e309]}', "[[1e308, -1e308, 1e500]]"]
 
 
@@ -120,3 +148,22 @@ async def test_a_refusal_inside_a_stream_ends_no_session(
     said = "".join(event.text for event in heard if event.kind == "text")
     assert said.endswith("fine" * 2)
     assert "Helfine" not in said
+
+
+@pytest.mark.scenario("E12", part="agent")
+@pytest.mark.parametrize("what", RESULTS)
+async def test_whatever_a_tool_gives_is_told_in_some_letters(format: str, what: str) -> None:
+    async with Provider() as provider, model(provider, format) as own:
+        agent = Agent(own)
+
+        @agent.tool_plain
+        async def give() -> object:
+            return RESULTS[what]
+
+        provider.answer(Call("give", {}), Call("nowhere", {}))
+        provider.always(lambda _: "fine")
+        async with Runtime(PydanticAI(agent)) as r:
+            for text in ("go", "and?"):
+                ticket = await r.session("s").send(text)
+                assert await ticket.outcome() == Outcome.COMPLETED, ticket.error
+        assert provider.refused == []

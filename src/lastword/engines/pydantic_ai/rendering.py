@@ -23,7 +23,7 @@ from pydantic_ai.messages import (
 from pydantic_core import to_json
 
 from lastword.engines.pydantic_ai.files import named
-from lastword.engines.pydantic_ai.sendable import safely
+from lastword.engines.pydantic_ai.sendable import readable, safe_part, said_of_itself
 from lastword.runtime.checks import encodable
 
 _DATA = re.compile(r"[A-Za-z0-9+/_-]{1000,}={0,2}")  # bytes in a value, as JSON has them
@@ -44,7 +44,8 @@ def explained(error: Exception | ToolReturnPart) -> str:
         told = error.tool_retry if isinstance(error, ToolRetryError) else error.tool_failed
         return explained(told) if isinstance(told, ToolReturnPart) else _feedback(told)
     if isinstance(error, ToolReturnPart):
-        return encodable(error.model_response_str(wrap_if_error=False))
+        told = safe_part(readable(error))
+        return encodable(told.model_response_str(wrap_if_error=False))
     return encodable(error.message) if isinstance(error, ModelRetry | ToolFailed) else repr(error)
 
 
@@ -53,13 +54,13 @@ def _feedback(told: RetryFeedbackPart) -> str:
 
 
 def _text(value: object) -> str:
-    value = _without_files(value)
-    if isinstance(value, str):
-        return encodable(value)
     try:
+        value = _without_files(value)
+        if isinstance(value, str):
+            return encodable(value)
         return _DATA.sub(_counted, to_json(value, fallback=repr).decode())
-    except ValueError:  # a text in it has half of a character, or its own `repr` fails
-        return encodable(repr(safely(value)))
+    except Exception:  # noqa: BLE001 - half of a character, no end, or what its own `repr` raises
+        return said_of_itself(value)
 
 
 def _counted(data: re.Match[str]) -> str:

@@ -16,6 +16,8 @@ from hashlib import blake2b
 from typing import Any, TypeVar, cast
 
 from pydantic_ai.messages import (
+    BinaryContent,
+    FileUrl,
     ModelMessage,
     ModelRequest,
     ModelRequestPart,
@@ -27,6 +29,7 @@ from pydantic_ai.messages import (
     ThinkingPart,
     ToolCallPart,
     ToolReturnPart,
+    UploadedFile,
     UserContent,
     UserPromptPart,
 )
@@ -153,6 +156,8 @@ def _after(before: ChainMap[str, str] | None) -> ChainMap[str, str]:
 
 def _put_right(part: Any, model: Model | None) -> Any:  # noqa: ANN401 - a part, or None of it
     """A part as it can be sent; None if there is nothing to send."""
+    if isinstance(part, ToolReturnPart):
+        part = readable(cast("ToolReturnPart", part))
     part = safe_part(part)
     match part:
         case TextPart(content=text) | SystemPromptPart(content=text):
@@ -185,13 +190,46 @@ def _is_json(args: dict[str, Any]) -> bool:
     return True
 
 
+def readable(part: ToolReturnPart) -> ToolReturnPart:
+    """A result, of which every piece can be put into letters."""
+    content: Any = part.content
+    if isinstance(content, str):
+        return part
+    if type(content) in (list, tuple):
+        pieces = cast("Sequence[Any]", content)
+        told = [_in_letters(piece) for piece in pieces]
+        return part if _same(told, pieces) else replace(part, content=told)
+    told = _in_letters(content)
+    return part if told is content else replace(part, content=told)
+
+
+def _in_letters(value: Any) -> Any:  # noqa: ANN401 - whatever a tool gave
+    """The value, if it can be sent; otherwise what it says of itself, or what it is."""
+    if isinstance(value, str | BinaryContent | FileUrl | UploadedFile):
+        return value
+    try:
+        ToolReturnPart("", safely(value), "").model_response_str()
+    except Exception:  # noqa: BLE001 - a value of a team's own can raise anything
+        return said_of_itself(value)
+    return value
+
+
+def said_of_itself(value: object) -> str:
+    """A value that has no other letters."""
+    try:
+        return encodable(repr(safely(value)))
+    except Exception:  # noqa: BLE001 - here too
+        return f"[a {type(value).__name__} that cannot be shown]"
+
+
 def _returned(part: ToolReturnPart, model: Model | None) -> ToolReturnPart:
     content: Any = part.content
     if isinstance(content, str):
         content = content if content.strip() else _NOTHING
     elif isinstance(content, list | tuple):
         items = cast("Sequence[Any]", content)
-        content = [sendable_file(item, model) for item in items] or _NOTHING
+        told = [_NOTHING if _is_blank(item) else sendable_file(item, model) for item in items]
+        content = told or _NOTHING
     else:
         content = sendable_file(content, model)
     name = wire_name(part.tool_name)
