@@ -204,7 +204,7 @@ NOTED: dict[str, list[Entry]] = {
 }
 
 
-@pytest.mark.scenario("E11", part="agent")
+@pytest.mark.scenario("E17", part="agent")
 @pytest.mark.parametrize("log", NOTED.values(), ids=NOTED.keys())
 @pytest.mark.parametrize("before", [False, True], ids=["first", "behind another turn"])
 def test_whatever_a_note_or_a_summary_quotes_can_be_left_out(
@@ -231,7 +231,7 @@ def test_whatever_a_note_or_a_summary_quotes_can_be_left_out(
     check_all(history, request=True)
 
 
-@pytest.mark.scenario("E11", part="agent")
+@pytest.mark.scenario("E17", part="agent")
 def test_what_is_noted_or_summed_up_later_is_shown_again() -> None:
     live = Transcript()
     live.add(*turn(R1, end(R1, Outcome.STOPPED)), Note(None, WORD))
@@ -244,7 +244,7 @@ def test_what_is_noted_or_summed_up_later_is_shown_again() -> None:
     assert next(iter(live.shown())).text == "all of it"
 
 
-@pytest.mark.scenario("E11", part="agent")
+@pytest.mark.scenario("E17", part="agent")
 def test_no_note_is_endless() -> None:
     endless = "n" * 1_000_000
     call = CallId("c")

@@ -225,7 +225,7 @@ def steps(live: Transcript) -> Iterator[Sequence[Shown]]:
         yield history
 
 
-@pytest.mark.scenario("E11", part="agent")
+@pytest.mark.scenario("E17", part="agent")
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(logs("chat"))
 def test_whoever_said_a_word_it_can_be_left_out_but_for_the_last_words(log: list[Entry]) -> None:
@@ -240,7 +240,7 @@ def test_whoever_said_a_word_it_can_be_left_out_but_for_the_last_words(log: list
     assert history[-1].message.text == last.message.text
 
 
-@pytest.mark.scenario("E11", part="agent")
+@pytest.mark.scenario("E17", part="agent")
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(logs("chat"))
 def test_whatever_was_said_no_note_of_it_is_endless(log: list[Entry]) -> None:

@@ -1,4 +1,4 @@
-"""E12, E13, E14. However a request is refused for what is in it, the next turns work."""
+"""E18, E19, E20. However a request is refused for what is in it, the next turns work."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -53,7 +53,7 @@ RESULTS = {
 NUMBERS = ["1e400", "-1E+999", '{"y": [0, 1e309]}', "[[1e308, -1e308, 1e500]]"]
 
 
-@pytest.mark.scenario("E12", part="agent")
+@pytest.mark.scenario("E18", part="agent")
 @pytest.mark.parametrize("number", NUMBERS)
 async def test_a_number_that_is_none_ends_no_session(format: str, number: str) -> None:
     async with Provider() as provider, model(provider, format) as own:
@@ -89,7 +89,7 @@ class Picky(WrapperModel):
             yield stream
 
 
-@pytest.mark.scenario("E12", part="agent")
+@pytest.mark.scenario("E18", part="agent")
 async def test_what_no_request_can_be_made_of_is_told_as_that_and_left_out(format: str) -> None:
     async with strict(format) as (own, _):  # noqa: SIM117
         async with Runtime(PydanticAI(Agent(Picky(own)))) as r:
@@ -102,7 +102,7 @@ async def test_what_no_request_can_be_made_of_is_told_as_that_and_left_out(forma
                 assert await ticket.outcome() == Outcome.COMPLETED, ticket.error
 
 
-@pytest.mark.scenario("E13", part="agent")
+@pytest.mark.scenario("E19", part="agent")
 @pytest.mark.parametrize(
     "name", ["permission-slip.png", "billing.png", "quota api key.png", "maximum tokens.png"]
 )
@@ -121,7 +121,7 @@ async def test_a_file_named_like_another_reason_is_left_out(
         assert await ticket.outcome() == Outcome.COMPLETED, ticket.error
 
 
-@pytest.mark.scenario("E14", part="agent")
+@pytest.mark.scenario("E20", part="agent")
 @pytest.mark.parametrize(
     "before", [(), (Think("hm"),), ("Hel",)], ids=["at once", "thinking", "speaking"]
 )
@@ -150,7 +150,7 @@ async def test_a_refusal_inside_a_stream_ends_no_session(
     assert "Helfine" not in said
 
 
-@pytest.mark.scenario("E12", part="agent")
+@pytest.mark.scenario("E18", part="agent")
 @pytest.mark.parametrize("what", RESULTS)
 async def test_whatever_a_tool_gives_is_told_in_some_letters(format: str, what: str) -> None:
     async with Provider() as provider, model(provider, format) as own:

@@ -164,7 +164,7 @@ FILES = {
 }
 
 
-@pytest.mark.scenario("E15", part="agent")
+@pytest.mark.scenario("E21", part="agent")
 @pytest.mark.parametrize("kind", FILES)
 @pytest.mark.parametrize("summaries", [True, False])
 async def test_a_file_longer_than_the_window_ends_no_session(
@@ -188,7 +188,7 @@ async def test_a_file_longer_than_the_window_ends_no_session(
         assert told
 
 
-@pytest.mark.scenario("E15", part="agent")
+@pytest.mark.scenario("E21", part="agent")
 async def test_nothing_that_is_to_be_answered_is_cut_when_more_joins_it(format: str) -> None:
     first = "x" * 1_500 + " DELETE NOTHING " + "y" * 1_500
     go = asyncio.Event()

@@ -1,4 +1,4 @@
-"""E10, E11. Words that a provider refuses are in no note for ever, whoever quoted them."""
+"""E16, E17. Words that a provider refuses are in no note for ever, whoever quoted them."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ def quoting(request: Request) -> Failure | str:
     return Failure(422, f"Invalid content: {WORD!r} is not allowed") if refused else "fine"
 
 
-@pytest.mark.scenario("E10", part="agent")
+@pytest.mark.scenario("E16", part="agent")
 async def test_a_refusal_that_quotes_what_it_refuses_ends_no_session(format: str) -> None:
     async with talking(format, quoting) as (session, provider):
         first = await session.send(f"tell me about {WORD}")
@@ -96,7 +96,7 @@ STORIES = (
 )
 
 
-@pytest.mark.scenario("E11", part="agent")
+@pytest.mark.scenario("E17", part="agent")
 @pytest.mark.parametrize("what", STORIES)
 async def test_what_others_say_in_notes_ends_no_session(format: str, what: str) -> None:
     story = Story(what)

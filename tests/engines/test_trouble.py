@@ -168,7 +168,7 @@ async def test_a_few_slips_of_its_model_do_not_end_the_assistant_s_answer(
         assert provider.refused == []
 
 
-@pytest.mark.scenario("E13", part="agent")
+@pytest.mark.scenario("E19", part="agent")
 @pytest.mark.parametrize(
     ("status", "told", "what"),
     [
@@ -189,7 +189,7 @@ def test_codes_say_why_a_request_is_refused_and_quoted_words_do_not(
     assert declined(ModelHTTPError(status, "m", told)) == what
 
 
-@pytest.mark.scenario("E14", part="agent")
+@pytest.mark.scenario("E20", part="agent")
 @pytest.mark.parametrize(
     ("kind", "what"), [("invalid_prompt", 400), ("server_error", 0), ("rate_limit_exceeded", 0)]
 )
