@@ -23,6 +23,7 @@ from lastword.stores.contract import StoredCell
 from lastword.stores.sqlite import SqliteStore
 from tests.cells.stage import Leaver, opened
 from tests.cells.victim import STILL, seen
+from tests.promise.workshop import until
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 WORKERS = 4  # that die for every process that does
@@ -115,8 +116,7 @@ async def test_every_frontier_is_the_same_however_often_workers_and_processes_di
             session = runtime.session(cell.session)
             await session.loaded()
             await session.resume()  # a resume that had been accepted when a process died waits
-            while session.busy:
-                await asyncio.sleep(0.01)
+            await until(lambda session=session: not session.busy)
             while isinstance(now := await cells.wait(session, cell.id), Frontier):
                 [pending] = now.pending
                 answer = {pending.id: Ok(now.generation)}
