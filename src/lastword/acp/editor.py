@@ -10,11 +10,13 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, cast
 
 from lastword.acp.peer import Peer
 from lastword.acp.wire import RpcError
 from lastword.agent.tools.files import Files
+from lastword.agent.tools.private import Private
 from lastword.agent.tools.roots import Place
 
 _LOOK_AGAIN = 0.05  # seconds after which a tool that waits for the editor sees that it was stopped
@@ -27,12 +29,13 @@ class EditorFiles(Files):
         self,
         roots: Sequence[str | os.PathLike[str]],
         *,
+        private: Private | None = None,
         peer: Peer,
         session: str,
         reads: bool,
         writes: bool,
     ) -> None:
-        super().__init__(roots)
+        super().__init__(roots, private=private)
         self._given = tuple(roots)
         self._peer = peer
         self._session = session
@@ -40,8 +43,9 @@ class EditorFiles(Files):
         self._writes = writes
         self._loop = asyncio.get_running_loop()
 
-    def __reduce__(self) -> tuple[type[Files], tuple[Any, ...]]:
-        return Files, (self._given,)  # in another process there is no editor to ask
+    def __reduce__(self) -> tuple[Callable[..., Files], tuple[Any, ...]]:
+        # in another process there is no editor to ask
+        return partial(Files, private=self.roots.private), (self._given,)
 
     def held(self, place: Place, may_go_on: Callable[[], bool]) -> bytes | None:
         """What the editor has; None if it does not know the file."""

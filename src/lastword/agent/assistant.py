@@ -24,6 +24,7 @@ from lastword.agent.tools.code import Code, run_code
 from lastword.agent.tools.fetch import Fetch
 from lastword.agent.tools.files import Files
 from lastword.agent.tools.names import Distinct
+from lastword.agent.tools.private import Private
 from lastword.agent.tools.search import Search
 from lastword.agent.tools.shell import Shell
 from lastword.engines.pydantic_ai import Compaction, PydanticAI
@@ -51,7 +52,7 @@ class Assistant:
     model: str
 
 
-def assistant(
+def assistant(  # noqa: PLR0913 - each is one thing to say of it, with a default
     model: Model,
     *,
     roots: Sequence[str | Path] = (".",),
@@ -60,10 +61,14 @@ def assistant(
     toolsets: Sequence[AbstractToolset[Run]] = (),
     instructions: str = "",
     window: int = 128_000,
-    files_in: Callable[[Sequence[str | Path]], Files] = Files,
+    files_in: Callable[..., Files] = Files,
+    private: Private | None = None,
 ) -> Assistant:
-    """Put it together. Reading is allowed, and all else asked for, unless the rules say so."""
-    files = files_in(roots)
+    """Put it together. Reading is allowed, and all else asked for, unless the rules say so.
+
+    `private` is what no file tool may touch: the runtime's store is not known here, so say it.
+    """
+    files = files_in(roots, private=private)
     root = Path(roots[0]).absolute()
     questions = _questions(files, rules)
     own = FunctionToolset[Run]()

@@ -34,13 +34,14 @@ def main(asked: argparse.Namespace) -> int:
     gc.disable()  # what is imported stays, and need not be looked through, now or later
     try:
         config = settings.settled(asked, "lastword acp")
-        make, mode = settings.maker(config, asked), settings.mode_of(config)
+        mode = settings.mode_of(config)
         from lastword.acp.serve import serve  # noqa: PLC0415 - takes a second
         from lastword.agent.trust import of_the_person  # noqa: PLC0415
 
         folder = of_the_person("XDG_STATE_HOME", ".local/state", os.environ) / "acp"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         store = asked.store or f"sqlite:{folder / 'sessions.db'}"
+        make = settings.maker(config, asked, store)
         gc.freeze()
         gc.enable()
         asyncio.run(

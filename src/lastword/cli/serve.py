@@ -136,8 +136,8 @@ def _engine(asked: argparse.Namespace) -> _Served:
 
 def _agent(asked: argparse.Namespace) -> _Served:
     config = settings.settled(asked, "lastword serve")
-    agent = settings.maker(config, asked)(config.roots, ())
-    store = asked.store or config.store or os.environ.get("LASTWORD_STORE") or _STORE
+    store = settings.store_of(config, asked, _STORE)
+    agent = settings.maker(config, asked, store)(config.roots, ())
     return _Served(agent.engine, agent.questions, agent.model, settings.mode_of(config), store)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -78,6 +79,11 @@ def settled(
     )
 
 
+def store_of(config: Config, asked: argparse.Namespace, otherwise: str) -> str:
+    """Where sessions are kept: as it is typed, or set."""
+    return asked.store or config.store or os.environ.get("LASTWORD_STORE") or otherwise
+
+
 def mode_of(config: Config) -> Policy:
     """What a new message does."""
     mode = config.on_message or "takeover"
@@ -86,14 +92,19 @@ def mode_of(config: Config) -> Policy:
     return cast("Policy", mode)
 
 
-def maker(config: Config, asked: argparse.Namespace) -> Make:
-    """Makes assistants that work in some directories, maybe with more tools than are set."""
+def maker(config: Config, asked: argparse.Namespace, store: str) -> Make:
+    """Makes assistants that work in some directories, maybe with more tools than are set.
+
+    What is said is kept in that store, which is not theirs to look at, nor are tokens."""
     from lastword.agent.assistant import assistant  # noqa: PLC0415 - takes a second
     from lastword.agent.models import model_named  # noqa: PLC0415
     from lastword.agent.tools.files import Files  # noqa: PLC0415
+    from lastword.agent.tools.private import Private  # noqa: PLC0415
 
     model = model_named(config.model, base_url=config.base_url)
     servers, typed = _servers(config), _typed(asked)
+    tokens = getattr(asked, "tokens", None)
+    private = Private.of(store, [tokens] if tokens else [])
 
     def make(
         roots: Sequence[str],
@@ -109,6 +120,7 @@ def maker(config: Config, asked: argparse.Namespace) -> Make:
             window=config.window,
             toolsets=[*servers, *more],
             files_in=files_in,
+            private=private,
         )
 
     return make

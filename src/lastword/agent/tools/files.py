@@ -18,6 +18,7 @@ from secrets import token_hex
 from typing import BinaryIO
 
 from lastword.agent.tools.glob import glob as matching
+from lastword.agent.tools.private import Private
 from lastword.agent.tools.roots import Found, Place, Roots, must_be_ordinary, walk
 
 _MOST_SHOWN = 100_000  # bytes of a file, a list or a search that are given at once
@@ -49,8 +50,10 @@ class Files:
     another process, so that its methods can be isolated tools.
     """
 
-    def __init__(self, roots: Sequence[str | os.PathLike[str]]) -> None:
-        self.roots = Roots(roots)
+    def __init__(
+        self, roots: Sequence[str | os.PathLike[str]], *, private: Private | None = None
+    ) -> None:
+        self.roots = Roots(roots, private)
 
     def name(self, path: str) -> str:
         """The one name that a file has here, however its path was written; for rules."""
@@ -154,7 +157,7 @@ class Files:
         with (
             self.roots.at(path) as place,
             place.directory() as folder,
-            closing(walk(folder, place.shown, SKIPPED, depth)) as found,
+            closing(walk(folder, place, SKIPPED, depth)) as found,
         ):
             some = (one for one in _looked_at(found, may_go_on) if matches(one.path))
             names = (_marked(one) for one in some if shown(one.place))
@@ -192,7 +195,7 @@ class Files:
             else:
                 with (
                     place.directory() as folder,
-                    closing(walk(folder, place.shown, SKIPPED)) as found,
+                    closing(walk(folder, place, SKIPPED)) as found,
                 ):
                     hunt.look_below(found, may_go_on)
         return _given(hunt.lines[:_MOST_FOUND], hunt.notes(), nothing=f"{pattern!r} is nowhere")

@@ -2,7 +2,8 @@
 
 Every component is opened from the directory before it, and never through a symlink: a link is
 read, and what it says is walked in the same way. So a link that leads out is refused, and whoever
-swaps a directory for a link meanwhile brings about an error, not a way out.
+swaps a directory for a link meanwhile brings about an error, not a way out. What is private is
+refused where it is opened, whichever way led there.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import stat
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
+
+from lastword.agent.tools.private import Private
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -31,6 +34,7 @@ class Place:
     folder: int
     name: str
     shown: str  # as a person would write it: from the first root, or in full
+    private: Private
 
     def status(self) -> os.stat_result | None:
         """What is there, a link not followed; None if nothing is."""
@@ -47,7 +51,9 @@ class Place:
         except OSError as error:
             raise _in_words(error, self.shown) from error
         try:
-            must_be_ordinary(os.fstat(fd), self.shown)
+            status = os.fstat(fd)
+            must_be_ordinary(status, self.shown)
+            self.private.must_not_be(status, self.shown)
             with open(fd, "rb", buffering=1 << 16, closefd=False) as file:
                 yield file
         finally:
@@ -61,9 +67,16 @@ class Place:
         except OSError as error:
             raise _in_words(error, self.shown) from error
         try:
+            self.private.must_not_be(os.fstat(fd), self.shown)
             yield fd
         finally:
             os.close(fd)
+
+    def must_be_public(self) -> None:
+        """An error if it is private, or would be once it is made."""
+        self.private.must_not_be(self.status(), self.shown)
+        if self.name:
+            self.private.must_not_become(self.folder, self.name, self.shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +92,10 @@ class Found:
 class Roots:
     """The directories in which files may be touched. Relative paths begin in the first."""
 
-    def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
+    def __init__(
+        self, paths: Sequence[str | os.PathLike[str]], private: Private | None = None
+    ) -> None:
+        self.private = Private.of() if private is None else private
         if isinstance(paths, str) or not paths:
             raise ValueError("roots must be a list of directories, at least one")
         known: dict[str, str] = {}
@@ -113,7 +129,10 @@ class Roots:
             raise ValueError("a path must not be empty, and must not hold a NUL character")
         walk = _Walk(self, path, make=make, by_text=by_text)
         try:
-            yield walk.to_the_end()
+            place = walk.to_the_end()
+            if not by_text:
+                place.must_be_public()
+            yield place
         finally:
             walk.close()
 
@@ -148,6 +167,8 @@ class _Walk:
         self.close()
         self._root, rest = start
         self._names, self._last = [], ""
+        if not self._by_text:
+            self._roots.private.must_not_hold(self._root)
         self._folders.append(os.open(self._root, _FOLDER))
         self._left.extendleft(reversed(rest.split("/")))
 
@@ -174,7 +195,8 @@ class _Walk:
                 self._begin(link)
             else:
                 self._left.extendleft(reversed(link.split("/")))
-        return Place(self._folders[-1], self._last, self._shown(self._last))
+        shown = self._shown(self._last)
+        return Place(self._folders[-1], self._last, shown, self._roots.private)
 
     def _up(self) -> None:
         # not by the kernel's "..": what was opened may have been moved out of the root
@@ -206,11 +228,18 @@ class _Walk:
         if above == _NOWHERE:
             return _NOWHERE
         try:
-            return os.open(name, _FOLDER, dir_fd=above)
+            folder = os.open(name, _FOLDER, dir_fd=above)
         except FileNotFoundError:
             if self._by_text:
                 return _NOWHERE
             raise
+        try:
+            if not self._by_text:  # a name is no look inside
+                self._roots.private.must_not_be(os.fstat(folder), self._shown(name))
+        except BaseException:
+            os.close(folder)
+            raise
+        return folder
 
     def _link(self, name: str) -> str | None:
         if self._folders[-1] == _NOWHERE:
@@ -247,26 +276,33 @@ def must_be_ordinary(status: os.stat_result, shown: str) -> None:
         raise ValueError(f"{shown} is a device, a pipe or a socket, not an ordinary file")
 
 
-def walk(folder: int, shown: str, skip: frozenset[str], depth: int = _DEEPEST) -> Generator[Found]:
+def walk(
+    folder: int, start: Place, skip: frozenset[str], depth: int = _DEEPEST
+) -> Generator[Found]:
     """Everything below an open directory, in order of name; no link is followed."""
-    yield from _walk(folder, "" if shown == "." else f"{shown}/", "", skip, depth)
+    at = replace(start, shown="" if start.shown == "." else f"{start.shown}/")
+    yield from _walk(folder, at, "", skip, depth)
 
 
-def _walk(folder: int, shown: str, path: str, skip: frozenset[str], depth: int) -> Generator[Found]:
+def _walk(
+    folder: int, above: Place, path: str, skip: frozenset[str], depth: int
+) -> Generator[Found]:
     with os.scandir(folder) as entries:
         here = sorted(entries, key=lambda entry: entry.name)
     for entry in here:
         is_folder = entry.is_dir(follow_symlinks=False)
-        place = Place(folder, entry.name, shown + entry.name)
+        place = replace(above, folder=folder, name=entry.name, shown=above.shown + entry.name)
         yield Found(place, path + entry.name, is_folder, entry.is_symlink())
         if is_folder and depth > 1 and entry.name not in skip:
             with suppress(OSError), place.directory() as below:  # gone, or not ours to look into
-                inner = f"{entry.name}/"
-                yield from _walk(below, shown + inner, path + inner, skip, depth - 1)
+                inner = replace(place, shown=f"{place.shown}/")
+                yield from _walk(below, inner, f"{path}{entry.name}/", skip, depth - 1)
 
 
 def _in_words(error: OSError, shown: str) -> OSError:
     match error.errno:
+        case None:  # in words already
+            return error
         case errno.ENOENT:
             return FileNotFoundError(f"there is no {shown}")
         case errno.ENOTDIR:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -42,8 +41,9 @@ def main(asked: argparse.Namespace) -> int:
     """Do it; the exit code."""
     try:
         config = settings.settled(asked, "lastword chat", lambda found: _trusts(found, asked))
-        agent = settings.maker(config, asked)(config.roots, ())
-        return asyncio.run(_talk(agent, config, asked))
+        store = settings.store_of(config, asked, _STORE)
+        agent = settings.maker(config, asked, store)(config.roots, ())
+        return asyncio.run(_talk(agent, config, store, asked))
     except ModuleNotFoundError as error:
         why = f"{error.name} is not installed; pip install '.[chat]' brings it"
         print(f"lastword chat: {why}", file=sys.stderr)
@@ -66,11 +66,11 @@ def _trusts(settings: Found, asked: argparse.Namespace) -> bool:
         return False
 
 
-async def _talk(agent: Assistant, config: Config, asked: argparse.Namespace) -> int:
+async def _talk(agent: Assistant, config: Config, store: str, asked: argparse.Namespace) -> int:
     mode = settings.mode_of(config)
     async with Runtime(
         agent.engine,
-        store=asked.store or config.store or os.environ.get("LASTWORD_STORE") or _STORE,
+        store=store,
         lease=asked.lease,
         on_message=mode,
         before_tool=agent.questions.as_before_tool(),
