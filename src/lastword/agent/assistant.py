@@ -25,6 +25,7 @@ from lastword.agent.tools.fetch import Fetch
 from lastword.agent.tools.files import Files
 from lastword.agent.tools.names import Distinct
 from lastword.agent.tools.private import Private
+from lastword.agent.tools.repository import in_repository
 from lastword.agent.tools.search import Search
 from lastword.agent.tools.shell import Shell
 from lastword.engines.pydantic_ai import Compaction, PydanticAI
@@ -35,6 +36,7 @@ _READING = ("show_plan", "read_file", "list_files", "search_files", "delegate")
 _CODE = "run_code"  # by itself it does nothing: each of its calls is ruled like any other
 _READS = {"nature": "read_only"}  # if a stop comes in between, it can be called again
 _BY_PATH = ("read_file", "write_file", "edit_file", "list_files", "search_files")
+_CHANGING = ("write_file", "edit_file")
 _SLIPS = 5  # in a row that a model may make before its answer fails
 _INSTRUCTIONS = """\
 You are an agent in a person's own directory, and the person may stop you or say something new at \
@@ -100,7 +102,12 @@ def _itself(run: Run) -> Run:
 def _questions(files: Files, rules: Sequence[str | Rule]) -> Questions:
     allowed = [f"allow {name}" for name in (*_READING, _CODE)]
     by_path = dict.fromkeys(_BY_PATH, _named(files))
-    return Questions(Rules.parse([*allowed, *rules]), subjects={**SUBJECTS, **by_path})
+
+    def of_git(tool: str, subject: str) -> bool:
+        return tool in _CHANGING and in_repository(files.roots.full(subject))
+
+    ruled = Rules.parse([*allowed, *rules])
+    return Questions(ruled, subjects={**SUBJECTS, **by_path}, asked_anyway=of_git)
 
 
 def _named(files: Files) -> Subject:

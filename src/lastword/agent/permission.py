@@ -24,7 +24,7 @@ from secrets import token_hex
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from lastword.agent.rules import BACKGROUND, SUBJECTS, Rule, Rules, Subject, called
+from lastword.agent.rules import BACKGROUND, SUBJECTS, Action, Rule, Rules, Subject, called
 from lastword.core.cell import PendingCall
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.errors import LastwordError
@@ -123,10 +123,15 @@ class Questions:
     """What runs want to do and wait to be allowed. For the event loop's thread."""
 
     def __init__(
-        self, rules: Rules | None = None, *, subjects: Mapping[str, Subject] = SUBJECTS
+        self,
+        rules: Rules | None = None,
+        *,
+        subjects: Mapping[str, Subject] = SUBJECTS,
+        asked_anyway: Callable[[str, str], bool] = lambda _tool, _subject: False,
     ) -> None:
         self._rules = Rules() if rules is None else rules
         self._subjects = subjects
+        self._asked_anyway = asked_anyway  # calls that no rule allows, by tool and subject
         # What is allowed for good ends with its session, also if another one gets its name. What
         # a session has to itself, shares with its children and loses as it is deleted is a lock.
         self._families: WeakValueDictionary[SessionId, threading.Lock] = WeakValueDictionary()
@@ -227,7 +232,7 @@ class Questions:
     def asks(self, session: str, call: PendingCall) -> bool:
         """Whether a call that a program waits on would have to be asked for now."""
         about = self._about(call)
-        asks = self.rules(session).decide(about.tool, about.subject)[0] == "ask"
+        asks = self._ruled(session, about)[0] == "ask"
         if asks:
             self._left[call.id] = about
             if len(self._left) > _REMEMBERED:
@@ -268,10 +273,18 @@ class Questions:
 
     def _decided(self, run: Asker, name: str, about: _About) -> bool:
         """Whether it is allowed; False if it has to be asked."""
-        action, rule = self.rules(run.session).decide(about.tool, about.subject)
+        action, rule = self._ruled(run.session, about)
         if action == "deny":
             raise PermissionError(f"{name} was not called: the rule {str(rule)!r} forbids it")
         return action == "allow"
+
+    def _ruled(self, session: str, about: _About) -> tuple[Action, Rule | None]:
+        """What the rules say; and what no rule allows is asked for, unless all is allowed."""
+        action, rule = self.rules(session).decide(about.tool, about.subject)
+        if action != "allow" or (rule and rule.allows_all):
+            return action, rule
+        anyway = about.subject is not None and self._asked_anyway(about.tool, about.subject)
+        return ("ask", None) if anyway else (action, rule)
 
     def _about(self, call: Call[Any] | PendingCall) -> _About:
         """What a call will do, however its arguments were written."""

@@ -43,7 +43,7 @@ class Rule:
 
     @classmethod
     def parse(cls, text: str) -> Rule:
-        """From "allow shell git status*": an action, a tool, and if you like a pattern."""
+        """From "allow shell git status": an action, a tool, and if you like a pattern."""
         action, tool, pattern = (*text.split(None, 2), "", "", "")[:3]
         if action not in _ACTIONS or not tool:
             raise ValueError(
@@ -63,6 +63,11 @@ class Rule:
         if self.exact:
             return 3
         return 2 if self.pattern not in _ANY else int(not re.search(r"[*?\[]", self.tool))
+
+    @property
+    def allows_all(self) -> bool:
+        """Whether somebody has said, for this time, that nothing is to be asked."""
+        return self.typed and self.action == "allow" and self.tool == "*" and self.pattern in _ANY
 
     def matches(self, tool: str, subject: str | None) -> bool:
         """Whether it says something of a call; of `subject` None, nobody knows what it is about."""

@@ -17,6 +17,7 @@ from lastword.stores.codec import encode
 from lastword.stores.contract import Store
 from lastword.stores.opening import open_store
 from lastword.stores.sqlite import SqliteStore
+from lastword.surfaces.marking import in_line, marked
 
 ABOUT = {
     "sessions": "List the sessions that a store holds.",
@@ -42,10 +43,11 @@ async def _main(what: str, address: str, session: str | None) -> int:
     try:
         if session is None:
             for name in await store.sessions():
-                print(name)
+                print(in_line(name))
             return 0
         if session not in await store.sessions():
-            print(f"lastword {what}: there is no session {session!r} there", file=sys.stderr)
+            why = f"there is no session {in_line(session)!r} there"
+            print(f"lastword {what}: {why}", file=sys.stderr)
             return 1
         await _DO[what](store, SessionId(session))
     except StoreError as error:
@@ -88,9 +90,9 @@ def _line(item: Shown) -> str:
 async def _receipts(store: Store, session: SessionId) -> None:
     found = [entry for entry in await store.entries(session) if isinstance(entry, Receipt)]
     for receipt in found:
-        print(receipt)
+        print(marked(str(receipt)))
     if not found:
-        print(f"Nothing was stopped in {session}.")
+        print(f"Nothing was stopped in {in_line(session)}.")
 
 
 async def _export(store: Store, session: SessionId) -> None:
@@ -106,7 +108,7 @@ def _json(entry: Entry) -> str:
 async def _delete(store: Store, session: SessionId) -> None:
     await store.load(session)  # or another process has it
     await store.delete(session)
-    print(f"Deleted {session}.")
+    print(f"Deleted {in_line(session)}.")
 
 
 _DO: dict[str, Callable[[Store, SessionId], Awaitable[None]]] = {

@@ -130,7 +130,7 @@ def _engine(asked: argparse.Namespace) -> _Served:
     if not callable(engine):
         why = "is no function, so it cannot be an engine"
         raise ValueError(f"--engine: {asked.engine} {why}")  # noqa: TRY004 - a mistake in typing
-    store = asked.store or os.environ.get("LASTWORD_STORE") or _STORE
+    store = asked.store or os.environ.get("LASTWORD_STORE") or settings.store_here(_STORE)
     return _Served(with_cells(cast("Engine", engine)), None, "", asked.mode or "takeover", store)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import stat
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from lastword.core.model import Policy
+from lastword.errors import LastwordError
 
 if TYPE_CHECKING:
     from pydantic_ai.toolsets import AbstractToolset
@@ -80,8 +82,37 @@ def settled(
 
 
 def store_of(config: Config, asked: argparse.Namespace, otherwise: str) -> str:
-    """Where sessions are kept: as it is typed, or set."""
-    return asked.store or config.store or os.environ.get("LASTWORD_STORE") or otherwise
+    """Where sessions are kept: as it is typed, or set; or else here, if what is here is ours."""
+    return asked.store or config.store or os.environ.get("LASTWORD_STORE") or store_here(otherwise)
+
+
+def store_here(address: str) -> str:
+    """A store that nobody has named. A directory may have been downloaded, a store with it, and
+    what is in that would be shown to the person as theirs, and to the model as said."""
+    path = address.partition(":")[2]
+    for name in (path, *(f"{path}-{more}" for more in ("wal", "shm", "journal"))):
+        try:
+            found = Path(name).lstat()
+        except FileNotFoundError:
+            continue
+        if why := _not_ours(found):
+            raise LastwordError(
+                f"{name} here {why}, so it may have come with the directory, and was not opened. "
+                f"If it is yours, say so with --store {address}; if not, move it away"
+            )
+    return address
+
+
+def _not_ours(found: os.stat_result) -> str:
+    if stat.S_ISLNK(found.st_mode):
+        return "is a link"
+    if not stat.S_ISREG(found.st_mode):
+        return "is no ordinary file"
+    if found.st_uid != os.geteuid():
+        return "belongs to somebody else"
+    if found.st_nlink > 1:
+        return "has another name elsewhere"
+    return "can be read or written by others" if found.st_mode & 0o077 else ""
 
 
 def mode_of(config: Config) -> Policy:

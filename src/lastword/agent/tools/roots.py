@@ -136,6 +136,10 @@ class Roots:
         finally:
             walk.close()
 
+    def full(self, name: str) -> Path:
+        """What is called so here, by its whole path."""
+        return Path(self.first) / name
+
     def name(self, path: str) -> str:
         """What a path leads to, by its one name; from where nothing is, its text says it."""
         with self.at(path, by_text=True) as place:

@@ -11,18 +11,17 @@ import os
 import re
 from collections.abc import Mapping
 
+from lastword.agent.tools.environment import for_commands
 from lastword.processes import Process
 from lastword.processes.output import Output
 from lastword.processes.process import Completed
 from lastword.runtime.run import Run
+from lastword.runtime.threads import DaemonThreads
 
 _LONGEST = 3600.0  # seconds
 _NEWS = 1000  # bytes of what is new that the person is shown at once
 _PACE = 0.5
-_PROVIDERS = """ALIBABA ANTHROPIC AZURE_OPENAI CEREBRAS CO DASHSCOPE DEEPSEEK FIREWORKS GEMINI
-GOOGLE GROQ MISTRAL MOONSHOTAI NEBIUS OLLAMA OPENAI OPENROUTER OVHCLOUD PYDANTIC_AI_GATEWAY
-SAMBANOVA TOGETHER VERCEL_AI_GATEWAY XAI ZAI"""  # whose models can be asked
-_KEYS = frozenset(f"{provider}_API_KEY" for provider in _PROVIDERS.split())
+_threads = DaemonThreads()
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|[\x00-\x08\x0e-\x1a]"
 )
@@ -31,7 +30,8 @@ _ESCAPES = re.compile(
 class Shell:
     """Runs command lines for an agent, in one directory.
 
-    Without an `env` of their own they have ours, but not the keys with which models are asked.
+    Without an `env` of their own they have ours, but not the keys with which models are asked, and
+    git runs nothing in them that a repository names.
     """
 
     def __init__(
@@ -65,10 +65,14 @@ class Shell:
                 f"timeout must be more than 0 and at most {_LONGEST:.0f} seconds; it is {timeout}. "
                 "What is to run longer can be started with background=true"
             )
+        env = self._env
+        if env is None:  # files are read for it, so not on the loop
+            loop = asyncio.get_running_loop()
+            env = await loop.run_in_executor(_threads, for_commands, os.environ, self._cwd)
         process = await run.spawn(
             shell=command,
             cwd=self._cwd,
-            env=_without_keys(os.environ) if self._env is None else self._env,
+            env=env,
             pty=pty,
             on_stop="keep" if background else "end",
             grace=self._grace,
@@ -86,10 +90,6 @@ class Shell:
         finally:
             live.cancel()
         return _for_a_model(done, timeout)
-
-
-def _without_keys(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name not in _KEYS}
 
 
 async def _show(run: Run, process: Process) -> None:

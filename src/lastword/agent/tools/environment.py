@@ -1,0 +1,79 @@
+"""What the commands of an agent are given to run in.
+
+They have the person's environment, without the keys with which models are asked. And git, which
+runs programs that a repository names in its settings, runs none of those: a repository may have
+been downloaded, and `git status` in it is a question, not an order.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from lastword.agent.tools.repository import programs_named_in
+
+_PROVIDERS = """
+AI21 ALIBABA ANTHROPIC AZURE_AI AZURE_OPENAI AZURE_VOICELIVE BEDROCK CEREBRAS CLAUDE COHERE COPILOT
+CRUSOE DASHSCOPE DEEPGRAM DEEPINFRA DEEPSEEK ELEVENLABS FIREWORKS GEMINI GITHUB_API GITHUB_COPILOT
+GITHUB_MODELS GOOGLE GROK GROQ HEROKU_INFERENCE HF HUGGINGFACE HUGGINGFACEHUB HUGGING_FACE LASTWORD
+LITELLM META MISTRAL MOONSHOT MOONSHOTAI NEBIUS NVIDIA OLLAMA OPENAI OPENROUTER OVHCLOUD PAIG
+PERPLEXITY PYDANTIC_AI REPLICATE SAMBANOVA SNOWFLAKE SYSTEM_ONE TOGETHER TOGETHERAI TYPESAFE
+VERCEL_AI VERCEL_OIDC VERTEX VLLM VOYAGE XAI ZAI ZHIPU"""  # whose models can be asked; and our own
+_KEYS = re.compile(
+    rf"(\w+_)?({'|'.join(_PROVIDERS.split())})_"
+    r"(\w*_)?(KEYS?|TOKENS?|SECRETS?|CREDENTIALS?|PASSWORD|AUTH)(_\w*)?"
+    r"|CO_API_KEY|AWS_BEARER_TOKEN_\w+"
+)
+_TELLING = 16  # characters: what is shorter may be a word, and stand in many variables
+_QUIET = {
+    "DEBIAN_FRONTEND": "noninteractive",
+    "GIT_ASKPASS": "",
+    "GIT_EDITOR": "true",
+    "GIT_PAGER": "cat",
+    "GIT_PROXY_COMMAND": "",
+    "GIT_SEQUENCE_EDITOR": "true",
+    "GIT_TERMINAL_PROMPT": "0",
+    "PAGER": "cat",
+    "SSH_ASKPASS_REQUIRE": "never",
+}  # nobody is at the keyboard; and these win over what a repository sets
+_UNLESS_SET = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_SSH_COMMAND": "ssh"}
+_GIT = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "interactive.diffFilter": "cat"}
+
+
+def for_commands(
+    environment: Mapping[str, str], cwd: str | os.PathLike[str] | None = None
+) -> dict[str, str]:
+    """For what is run in a directory. It reads the settings of the repository there, if any."""
+    given = _UNLESS_SET | without_keys(environment) | _QUIET
+    return given | _told_git(_GIT | programs_named_in(Path(cwd or ".").absolute()), environment)
+
+
+def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
+    """Without the keys of any provider, also where one stands under another name."""
+    keys = {name for name in environment if is_key(name)}
+    values = {environment[name] for name in keys if len(environment[name]) >= _TELLING}
+    return {n: v for n, v in environment.items() if n not in keys and v not in values}
+
+
+def is_key(name: str) -> bool:
+    """Whether a variable of that name holds what a provider's models are asked with."""
+    return bool(_KEYS.fullmatch(name.upper()))
+
+
+def _told_git(settings: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Settings that win over every file's: as the manual has it, after those that the person has
+    there; and again as git hands them to itself, since in a submodule it forgets the others."""
+    before = environment.get("GIT_CONFIG_COUNT", "0")
+    first = int(before) if before.isascii() and before.isdigit() else 0
+    told = {"GIT_CONFIG_COUNT": str(first + len(settings))}
+    for number, (key, value) in enumerate(settings.items(), first):
+        told |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    quoted = (f"{_quoted(key)}={_quoted(value)}" for key, value in settings.items())
+    own = environment.get("GIT_CONFIG_PARAMETERS", "")
+    return told | {"GIT_CONFIG_PARAMETERS": " ".join(filter(None, (own, *quoted)))}
+
+
+def _quoted(text: str) -> str:
+    return "'" + re.sub(r"(['!])", r"'\\\1'", text) + "'"  # as git unquotes

@@ -1,0 +1,1 @@
+"""What every place where people talk needs: how something is worded, the same for all of them."""

@@ -1,0 +1,208 @@
+"""Commands of an agent: git runs nothing that a repository names, and has no provider's key."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pydantic_ai
+import pytest
+
+from lastword.agent.tools.environment import for_commands, is_key, without_keys
+from tests.agent.to_the_letter import call, talking
+
+ATTRIBUTES = "*.c diff=evil filter=evil merge=evil\n"
+#: settings of a repository, and a command with which git would run what they name
+NAMED = (
+    ("core.fsmonitor", "git status"),
+    ("core.fsmonitor", "git diff"),
+    ("core.hooksPath=hooks", "git commit -qam more"),
+    ("filter.evil.clean", "git add f.c"),
+    ("filter.evil.process", "git add f.c"),
+    ("filter.evil.smudge", "git checkout -f f.c"),
+    ("diff.external", "git diff"),
+    ("diff.evil.command", "git diff"),
+    ("diff.evil.textconv", "git diff"),
+    ("diff.evil.textconv", "git log -p"),
+    ("core.editor", "git commit -qa --allow-empty"),
+    ("sequence.editor", "git stash -q; git rebase -i HEAD~1"),
+    ("alias.st=!evil", "git st"),
+    ("gpg.program", "git commit -qa -S -m signed"),
+    ("core.sshCommand", "git fetch ssh://localhost/x"),
+    ("core.gitProxy", "git fetch git://localhost/x"),
+    ("credential.helper=!evil", "echo url=http://localhost | git credential fill"),
+    ("core.askPass", "echo url=http://localhost | git credential fill"),
+    ("remote.origin.uploadpack", "git fetch origin"),
+    ("protocol.ext.allow=always", "git fetch 'ext::evil'"),
+    ("trailer.evil.command", "git commit -qa --allow-empty -m x --trailer evil=1"),
+    ("tar.evil.command", "git archive --format=evil HEAD"),
+    ("interactive.diffFilter", "echo y | git add -p"),
+)
+
+
+class Repository:
+    """One that was downloaded, with a program that leaves a mark where it was run."""
+
+    def __init__(self, home: Path) -> None:
+        self.home, self.mark = home / "repository", home / "mark"
+        self.programs = home / "bin"
+        self.home.mkdir()
+        (self.home / "hooks").mkdir()
+        self.programs.mkdir()
+        for path in (self.programs / "evil", self.home / "hooks" / "pre-commit"):
+            path.write_text(f"#!/bin/sh\ntouch {self.mark}\ncat\n")
+            path.chmod(0o755)
+        self.does("git init -q . && git config user.name n && git config user.email e@x")
+        for number in range(2):
+            (self.home / "f.c").write_text(f"{number}\n")
+            (self.home / ".gitattributes").write_text(ATTRIBUTES)
+            self.does("git add -A && git commit -qm one")
+        (self.home / "f.c").write_text("changed\n")
+        self.does(f"git remote add origin {self.home}")
+
+    @property
+    def plain(self) -> dict[str, str]:
+        path = f"{self.programs}:{os.environ['PATH']}"
+        mine = {"HOME": str(self.home.parent), "GIT_CONFIG_NOSYSTEM": "1"}
+        theirs = {n: v for n, v in os.environ.items() if not n.startswith(("GIT_", "SSH_"))}
+        return theirs | mine | {"PATH": path}
+
+    def sets(self, setting: str) -> None:
+        key, has, value = setting.partition("=")
+        self.does(f"git config {key} '{value if has else 'evil'}'")
+
+    def does(self, command: str, env: dict[str, str] | None = None) -> bool:
+        """Whether what the repository names was run."""
+        subprocess.run(
+            ["/bin/sh", "-c", command], cwd=self.home, env=env or self.plain, capture_output=True,
+            stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
+        return self.mark.exists()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+def ours(repository: Repository) -> dict[str, str]:
+    return for_commands(repository.plain, repository.home)
+
+
+@pytest.mark.scenario("W5", part="agent")
+@pytest.mark.parametrize(("setting", "command"), NAMED)
+def test_git_runs_nothing_that_a_repository_names(
+    repository: Repository, setting: str, command: str
+) -> None:
+    repository.sets(setting)
+
+    assert not repository.does(command, ours(repository))
+
+
+@pytest.mark.scenario("W5", part="agent")
+def test_a_program_that_an_included_file_or_another_spelling_names_is_not_run_either(
+    repository: Repository,
+) -> None:
+    config = repository.home / ".git" / "config"
+    (repository.home / "more").write_text('[Filter "evil"] clean = evil\n')
+    config.write_text(f"{config.read_text()}\n[include]\n\tpath = ../more\n[FSMonitor]\n")
+
+    assert not repository.does("git add f.c", ours(repository))
+    assert repository.does("git add f.c")  # without it, it would be
+
+
+@pytest.mark.scenario("W5", part="agent")
+def test_a_submodule_s_settings_run_nothing_while_the_whole_is_asked_how_it_stands(
+    repository: Repository,
+) -> None:
+    repository.does(
+        "git init -q sub && cd sub && git config user.name n && git config user.email e@x"
+        " && git commit -q --allow-empty -m x && git config core.fsmonitor evil && cd .."
+        " && git add sub && printf '[submodule \"sub\"]\\npath=sub\\nurl=./sub\\n' > .gitmodules"
+    )
+    repository.mark.unlink(missing_ok=True)
+
+    assert not repository.does("git status", ours(repository))
+    assert repository.does("git status")  # without it, it would be
+
+
+@pytest.mark.scenario("W5", part="agent")
+async def test_an_allowed_status_asks_nobody_and_runs_nothing_of_the_repository_s(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in repository.plain.items():
+        monkeypatch.setenv(name, value)
+    for setting in ("core.fsmonitor", "core.pager", "pager.status"):
+        repository.sets(setting)
+    async with talking(repository.home, "allow shell git status") as talk:
+        said = await talk.does(
+            call("shell", command="git status"), call("shell", command="git status", pty=True)
+        )
+
+    assert said.count("modified:") == 2
+    assert not repository.mark.exists()
+
+
+@pytest.mark.scenario("W5", part="agent")
+def test_what_the_person_set_for_git_by_environment_still_holds(repository: Repository) -> None:
+    own = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "user.name",
+        "GIT_CONFIG_VALUE_0": "Ann O'Neill!",
+        "GIT_CONFIG_PARAMETERS": "'user.email'='ann@example.org'",
+    }
+    env = for_commands(repository.plain | own, repository.home)
+    asked = subprocess.run(
+        ["/usr/bin/env", "git", "var", "GIT_AUTHOR_IDENT"],
+        cwd=repository.home, env=env, capture_output=True, check=True, text=True,
+    )  # fmt: skip
+
+    assert asked.stdout.startswith("Ann O'Neill! <ann@example.org>")
+
+
+SETTINGS = re.compile(
+    r"(URL|BASE|ENDPOINT|VERSION|REGION|TIMEOUT|TITLE|HOME|LOCATION|PROJECT|ID|ACCOUNT)$"
+)
+
+
+def looked_for() -> set[str]:
+    """The variables that the installed framework's providers read."""
+    folder = Path(pydantic_ai.__file__).parent / "providers"
+    read = re.compile(r"""(?:getenv|environ(?:\.get)?)\s*[(\[]\s*['"]([A-Z][A-Z0-9_]+)['"]""")
+    return {name for path in folder.glob("*.py") for name in read.findall(path.read_text())}
+
+
+@pytest.mark.scenario("W13", part="agent")
+def test_no_key_that_an_installed_provider_looks_for_reaches_a_command() -> None:
+    keys = {name for name in looked_for() if not SETTINGS.search(name)}
+
+    assert len(keys) > 20  # or this looks in the wrong place
+    assert not {name for name in keys if not is_key(name)}
+
+
+@pytest.mark.scenario("W13", part="agent")
+@pytest.mark.parametrize(
+    "name",
+    ["ANTHROPIC_AUTH_TOKEN", "HF_TOKEN", "AWS_BEARER_TOKEN_BEDROCK", "OPENAI_KEY",
+     "MY_OPENAI_API_KEY", "OPENAI_API_KEY_2", "HUGGING_FACE_HUB_TOKEN", "CO_API_KEY",
+     "GOOGLE_APPLICATION_CREDENTIALS", "LASTWORD_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
+     "openai_api_key"],
+)  # fmt: skip
+def test_a_key_is_known_by_the_pattern_of_its_name(name: str) -> None:
+    assert without_keys({name: "x", "PATH": "/bin"}) == {"PATH": "/bin"}
+
+
+@pytest.mark.scenario("W13", part="agent")
+def test_a_key_under_another_name_is_left_out_and_what_is_the_person_s_own_is_not() -> None:
+    environment = {
+        "OPENAI_API_KEY": "sk-0123456789abcdef",
+        "SPARE": "sk-0123456789abcdef",
+        "OPENAI_BASE_URL": "http://localhost",
+        "GITHUB_TOKEN": "mine",
+        "SHOP_API_KEY": "theirs",
+        "MONKEY": "banana",
+    }
+
+    left = without_keys(environment)
+
+    assert left.keys() == {"OPENAI_BASE_URL", "GITHUB_TOKEN", "SHOP_API_KEY", "MONKEY"}
