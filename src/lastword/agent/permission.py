@@ -24,19 +24,21 @@ from secrets import token_hex
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from lastword.agent.rules import BACKGROUND, SUBJECTS, Action, Rule, Rules, Subject, called
+from lastword.agent.rules import BACKGROUND, LONGEST, SUBJECTS, Action, Rule, Rules, Subject, called
 from lastword.core.cell import PendingCall
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.errors import LastwordError
 from lastword.runtime.asking import acting, from_outside
 from lastword.runtime.going import Going, run_here
 from lastword.runtime.ledger import Call
+from lastword.runtime.threads import DaemonThreads
 
 log = logging.getLogger("lastword")
 
 T = TypeVar("T")
 News: TypeAlias = Literal["opened", "answered", "withdrawn"]
 Watcher: TypeAlias = "Callable[[News, Question], object]"
+_threads = DaemonThreads()
 _NOT_ALLOWED = "the person did not allow it"
 _NOBODY = "it has to be allowed, and there is nobody to ask"
 _REMEMBERED = 1000  # closed questions, so that a late answer hears why it is refused
@@ -229,10 +231,10 @@ class Questions:
         one.answer.set_result(allow)
         self._tell("answered", one, allowed=allow)
 
-    def asks(self, session: str, call: PendingCall) -> bool:
+    async def asks(self, session: str, call: PendingCall) -> bool:
         """Whether a call that a program waits on would have to be asked for now."""
         about = self._about(call)
-        asks = self._ruled(session, about)[0] == "ask"
+        asks = (await self._ruled(session, about))[0] == "ask"
         if asks:
             self._left[call.id] = about
             if len(self._left) > _REMEMBERED:
@@ -258,11 +260,11 @@ class Questions:
             turn = self._turns.setdefault(run.id, asyncio.Lock())
             now = self._about(call)
             granted = call.id in self._granted and self._granted.pop(call.id) in (None, now)
-            if self._decided(run, call.name, now) or granted:
+            if await self._decided(run, call.name, now) or granted:
                 return
             async with turn:
                 # looked at anew: by what was answered before, or is there now, it may be another
-                while not self._decided(run, call.name, about := self._about(call)):
+                while not await self._decided(run, call.name, about := self._about(call)):
                     asked = about.tool, about.text, about.subject
                     if why := await self._denied(run, *asked, call=call.id):
                         raise PermissionError(f"{call.name} was not called: {why}")
@@ -271,16 +273,24 @@ class Questions:
 
         return before_tool
 
-    def _decided(self, run: Asker, name: str, about: _About) -> bool:
+    async def _decided(self, run: Asker, name: str, about: _About) -> bool:
         """Whether it is allowed; False if it has to be asked."""
-        action, rule = self._ruled(run.session, about)
+        action, rule = await self._ruled(run.session, about)
         if action == "deny":
-            raise PermissionError(f"{name} was not called: the rule {str(rule)!r} forbids it")
+            known = about.subject is not None and len(about.subject) <= LONGEST
+            how = "forbids it" if known else "may forbid it, and it is too long to tell"
+            raise PermissionError(f"{name} was not called: the rule {str(rule)!r} {how}")
         return action == "allow"
 
-    def _ruled(self, session: str, about: _About) -> tuple[Action, Rule | None]:
+    async def _ruled(self, session: str, about: _About) -> tuple[Action, Rule | None]:
         """What the rules say; and what no rule allows is asked for, unless all is allowed."""
-        action, rule = self.rules(session).decide(about.tool, about.subject)
+        rules = self.rules(session)
+        if rules.takes_a_while(about.subject):
+            loop = asyncio.get_running_loop()
+            judging = loop.run_in_executor(_threads, rules.decide, about.tool, about.subject)
+            action, rule = await judging
+        else:
+            action, rule = rules.decide(about.tool, about.subject)
         if action != "allow" or (rule and rule.allows_all):
             return action, rule
         anyway = about.subject is not None and self._asked_anyway(about.tool, about.subject)

@@ -6,8 +6,9 @@ import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
@@ -26,6 +27,11 @@ _OF_SHELLS = {"bash", "builtin", "command", "dash", "eval", "exec", "sh", "time"
 _PROGRAMS = {"doas", "env", "ionice", "nice", "nohup", "setsid", "stdbuf", "sudo", "timeout"}
 _BEFORE = _OF_SHELLS | _PROGRAMS | {"xargs"}
 _MOST_BEGINNINGS = 100  # of a command, in words of which a model may give any number
+LONGEST = 10_000  # characters of what a call is about: of more, nobody can tell what it is
+_LONGEST_RULE = 1_000
+_MOST_WORK = 300_000_000  # characters that all rules together are held against
+_MOST_TOOLS = 100  # whose rules are remembered
+_AT_ONCE = (200, 1_000)  # as many rules, and characters, as are judged in no time
 _PORTS = {"http": 80, "https": 443}
 _PLAIN = re.compile(r"%(2D|2E|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])", re.IGNORECASE)  # unreserved
 BACKGROUND = "shell_background"
@@ -45,10 +51,11 @@ class Rule:
     def parse(cls, text: str) -> Rule:
         """From "allow shell git status": an action, a tool, and if you like a pattern."""
         action, tool, pattern = (*text.split(None, 2), "", "", "")[:3]
-        if action not in _ACTIONS or not tool:
+        if action not in _ACTIONS or not tool or len(text) > _LONGEST_RULE:
             raise ValueError(
-                f"{text!r} is not a rule: it takes one of {', '.join(_ACTIONS)}, a tool, and then "
-                "a pattern or nothing"
+                f"{text[:_LONGEST_RULE]!r} is not a rule: it takes one of {', '.join(_ACTIONS)}, "
+                "a tool, and then a pattern or nothing, and no more than "
+                f"{_LONGEST_RULE:,} characters"
             )
         return cls(action, tool, pattern.strip())
 
@@ -71,29 +78,53 @@ class Rule:
 
     def matches(self, tool: str, subject: str | None) -> bool:
         """Whether it says something of a call; of `subject` None, nobody knows what it is about."""
-        if not (fnmatchcase(tool, self.tool) or self._means_background(tool)):
-            return False
-        if subject is None:
+        return self.is_of(tool) and self.says(_Readings(tool, subject))
+
+    def is_of(self, tool: str) -> bool:
+        """Whether it says something of a tool."""
+        return fnmatchcase(tool, self.tool) or self._means_background(tool)
+
+    def says(self, call: _Readings) -> bool:
+        """Whether it says something of this call of its tool."""
+        if call.subject is None:
             whole = self.pattern in _ANY and not self.exact
             return whole or self.action != "allow"  # it may be anything
         if self.exact:
-            return subject == self.pattern
+            return call.subject == self.pattern
         if self.pattern in _ANY:
             return True
-        if tool == "fetch":
-            return _is_at(subject, self.pattern)
-        texts = self._readings(subject) if tool in ("shell", BACKGROUND) else [subject]
-        return any(fnmatchcase(text, self.pattern) for text in texts)
+        if call.tool == "fetch":
+            return _is_at(call.subject, self.pattern)
+        return any(_is_like(text, self.pattern) for text in call.texts(self.action))
 
     def _means_background(self, tool: str) -> bool:
         """What is forbidden or asked for is so in the background; what is allowed is not."""
         return tool == BACKGROUND and self.action != "allow" and fnmatchcase("shell", self.tool)
 
-    def _readings(self, subject: str) -> Iterable[str]:
-        """The command lines of which one has to match."""
-        if self.action == "allow":
-            return [] if _ANOTHER.search(subject.strip()) else [subject.strip()]
-        return _commands(subject)
+
+class _Readings:
+    """What a call is about, taken apart once for however many rules."""
+
+    def __init__(self, tool: str, subject: str | None) -> None:
+        self.tool = tool
+        self.subject = subject
+
+    def texts(self, action: Action) -> tuple[str, ...]:
+        """The texts of which one has to match."""
+        if self.subject is None:
+            return ()
+        if self.tool not in ("shell", BACKGROUND):
+            return (self.subject,)
+        return self._alone if action == "allow" else self._commands
+
+    @cached_property
+    def _alone(self) -> tuple[str, ...]:
+        line = (self.subject or "").strip()
+        return () if _ANOTHER.search(line) else (line,)
+
+    @cached_property
+    def _commands(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(_commands(self.subject or "")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +148,15 @@ class Rules:
     is looked for in every part of the line, and behind what commonly stands before a command, as
     `sudo -u x`. It is a help and no wall: a shell knows a thousand ways to say the same. What must
     not happen is kept out by not allowing it.
+
+    Judging takes time that grows with the length of what is judged, and has an end: of more than
+    10,000 characters nobody knows what they are about, so no pattern allows them.
     """
 
     rules: tuple[Rule, ...] = ()
+    _of: dict[str, tuple[Rule, ...]] = field(
+        default_factory=dict[str, tuple[Rule, ...]], compare=False, repr=False
+    )  # those of a tool, once they were looked for
 
     @classmethod
     def parse(cls, lines: Iterable[str | Rule]) -> Rules:
@@ -128,17 +165,34 @@ class Rules:
 
     def also(self, *rules: Rule) -> Rules:
         """These, and some more."""
-        return replace(self, rules=(*self.rules, *rules))
+        return Rules((*self.rules, *rules)) if rules else self
+
+    def takes_a_while(self, subject: str | None) -> bool:
+        """Whether to judge a call is for a thread, and not for who has to answer others."""
+        most, longest = _AT_ONCE
+        return len(self.rules) > most or len(subject or "") > longest
 
     def decide(self, tool: str, subject: str | None) -> tuple[Action, Rule | None]:
         """What is to be done about a call, and by which rule; None if there is none."""
-        found = [rule for rule in self.rules if rule.matches(tool, subject)]
+        known = subject if subject is None or len(subject) <= LONGEST else None
+        rules, call = self._rules_of(tool), _Readings(tool, known)
+        work = sum(len(text) + 1 for text in call.texts("deny")) * len(rules)
+        if work > _MOST_WORK:
+            call = _Readings(tool, None)
+        found = [rule for rule in rules if rule.says(call)]
         if not found:
             return "ask", None
         strictest = max(
             found, key=lambda r: (r.action == "deny", r.weight, _ACTIONS.index(r.action))
         )
         return strictest.action, strictest
+
+    def _rules_of(self, tool: str) -> tuple[Rule, ...]:
+        if tool not in self._of:
+            if len(self._of) > _MOST_TOOLS:
+                self._of.clear()  # a model may make up any number of names
+            self._of[tool] = tuple(rule for rule in self.rules if rule.is_of(tool))
+        return self._of[tool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +245,24 @@ def _beginnings(words: list[str]) -> Iterator[list[str]]:
             if not after_option:
                 return
             after_option = False
+
+
+def _is_like(text: str, pattern: str) -> bool:
+    """A glob. One with stars alone needs no regular expression, of which thousands cost seconds."""
+    if "?" in pattern or "[" in pattern:
+        return fnmatchcase(text, pattern)
+    first, *more = pattern.split("*")
+    if not more:
+        return text == first
+    last, at = more.pop(), len(first)
+    if not (text.startswith(first) and text.endswith(last) and len(text) >= at + len(last)):
+        return False
+    end = len(text) - len(last)
+    for part in more:
+        if (found := text.find(part, at, end)) < 0:
+            return False
+        at = found + len(part)
+    return True
 
 
 def _is_at(address: str, pattern: str) -> bool:

@@ -129,11 +129,13 @@ def maker(config: Config, asked: argparse.Namespace, store: str) -> Make:
     What is said is kept in that store, which is not theirs to look at, nor are tokens."""
     from lastword.agent.assistant import assistant  # noqa: PLC0415 - takes a second
     from lastword.agent.models import model_named  # noqa: PLC0415
+    from lastword.agent.rules import Rule  # noqa: PLC0415
     from lastword.agent.tools.files import Files  # noqa: PLC0415
     from lastword.agent.tools.private import Private  # noqa: PLC0415
 
     model = model_named(config.model, base_url=config.base_url)
-    servers, typed = _servers(config), _typed(asked)
+    servers = _servers(config)
+    rules = [*map(Rule.parse, config.rules), *_typed(asked)]  # here, once: there may be thousands
     tokens = getattr(asked, "tokens", None)
     private = Private.of(store, [tokens] if tokens else [])
 
@@ -145,7 +147,7 @@ def maker(config: Config, asked: argparse.Namespace, store: str) -> Make:
         return assistant(
             model,
             roots=roots,
-            rules=[*config.rules, *typed],
+            rules=rules,
             fetch=config.fetch,
             instructions=config.instructions,
             window=config.window,

@@ -136,15 +136,15 @@ class Code(WrapperToolset[Run]):
     ) -> str:
         """Make what may be made without asking, until all that is left has to be asked for."""
         while isinstance(now := await cell.wait(), Frontier):
-            free = [call for call in now.pending if not self._asks(run, call)]
+            free = [call for call in now.pending if not await self._asks(run, call)]
             if not free:
                 break
             await cell.make(now.generation, free, partial(self._made, run, free, functions))
         return told(now, cell.printed[told_before:], cell.id)
 
-    def _asks(self, run: Run, call: PendingCall) -> bool:
+    async def _asks(self, run: Run, call: PendingCall) -> bool:
         try:
-            return self.questions.asks(run.session, call)
+            return await self.questions.asks(run.session, call)
         except PermissionError:
             return False  # the program is told that it may not
 
