@@ -27,6 +27,11 @@ LastwordError
 │   ├── UnreadableDump   what was kept of a paused cell is damaged, or of another version
 │   ├── UnknownCell      the session has no such cell
 │   └── CellGone         the cell has ended
+├── AnswerRefused        an answer to a question was not taken, and nothing was done
+│   ├── UnknownQuestion    there is no such question
+│   ├── AlreadyAnswered    somebody else was first
+│   ├── QuestionWithdrawn  its run was stopped, replaced or has ended
+│   └── StaleAnswer        it is to what was asked at another generation
 ├── EngineFailed         an engine could not answer, and says why
 ├── ImpossibleMove       a machine was told something that cannot have happened
 └── StoreError           a store could not do what it was asked
@@ -286,6 +291,26 @@ class OwnedElsewhere(Refused, StoreError):
         self.host = host
         self.since = since  # when that process opened the store, in seconds since 1970
         self.ending = ending  # it has died, and the session can be had in a moment
+
+
+class AnswerRefused(LastwordError):
+    """An answer was not taken, and nothing was done."""
+
+
+class UnknownQuestion(AnswerRefused):
+    """There is no such question, or it is long gone."""
+
+
+class AlreadyAnswered(AnswerRefused):
+    """Somebody else was first; the first answer holds."""
+
+
+class QuestionWithdrawn(AnswerRefused):
+    """The run that asked was stopped, replaced or has ended."""
+
+
+class StaleAnswer(AnswerRefused):
+    """The answer names another generation than the question's."""
 
 
 class Superseded(BaseException):

@@ -10,22 +10,14 @@ import logging
 import sys
 import termios
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from lastword import LastwordError, Run, Runtime
+from lastword.agent.question import Question
+from lastword.agent.scopes import scopes_of
 from lastword.cli.chat import chat
 
 PACE = 0.01
-
-
-@dataclass(frozen=True)
-class Question:
-    id: str
-    session: str
-    generation: int
-    tool: str
-    text: str
 
 
 class Questions:
@@ -42,7 +34,16 @@ class Questions:
         self._watchers.append(watcher)
         return lambda: self._watchers.remove(watcher)
 
-    def answer(self, id: str, allow: bool, generation: int, *, always: bool = False) -> None:
+    def answer(
+        self,
+        id: str,
+        allow: bool,
+        generation: int,
+        *,
+        always: bool = False,
+        scope: str = "",
+        by: str = "",
+    ) -> None:
         if id not in self._open or self._open[id][0].generation != generation:
             raise LastwordError("too late")
         question, _, answer = self._open.pop(id)
@@ -54,7 +55,8 @@ class Questions:
 
     async def ask(self, run: Run, tool: str, text: str) -> str:
         id_ = f"q{run.generation}"
-        question = Question(id_, run.session, run.generation, tool, text)
+        who = run.session, run.generation, run.id
+        question = Question(id_, *who, tool, text, text, scopes=scopes_of(tool, text))
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._open[id_] = question, run, answer
         self._tell("opened", question)

@@ -20,7 +20,8 @@ from tests.cli.terminal import (
     leave,
 )
 
-ASKS = "y, n or a, then Enter"
+ASKS = "y: allow"
+TOLD = {"yes": "Allow", "no": "Deny", "always": "Always allow this exact command"}
 
 
 def test_esc_stops_the_answer_and_the_receipt_is_the_last_that_is_said_of_it() -> None:
@@ -156,8 +157,8 @@ def test_a_call_is_shown_as_it_begins_and_one_line_is_left_of_it() -> None:
 )
 def test_a_question_is_answered_with_a_line(line: str, answer: str) -> None:
     with chatting() as terminal:
-        terminal.say("ask").shows("? shell: rm -rf ␛[31mbuild", ASKS)
-        terminal.say(line).shows(f"? shell: {answer}", f"You answered {answer}.")
+        terminal.say("ask").shows("wants to run a command", "rm -rf ⟨U+001B⟩[31mbuild", ASKS)
+        terminal.say(line).shows(f"? shell: {TOLD[answer]}", f"You answered {answer}.")
         terminal.hides(ASKS)
 
 
@@ -198,7 +199,7 @@ def test_all_of_a_long_question_can_be_read_before_it_is_answered() -> None:
         terminal.say("ask long").shows(ASKS)
         shown = "".join(terminal.page.lines)
 
-        assert f"? shell: rm -rf {'/very' * 600}/end" in shown
+        assert f"rm -rf {'/very' * 600}/end" in shown
 
 
 def test_a_line_that_is_being_typed_is_no_answer() -> None:

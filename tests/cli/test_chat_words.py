@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lastword.agent.question import Question
 from lastword.cli.chat.arguments import arguments_line
 from lastword.cli.chat.asking import Asking
 from lastword.cli.chat.blocks import Blocks
@@ -44,6 +45,7 @@ from lastword.core.receipt import (
     Unconfirmed,
 )
 from lastword.core.recovery import Recovery
+from lastword.surfaces.words import Choice
 
 S = SessionId("s")
 RUN = RunId("s#1")
@@ -338,17 +340,26 @@ def test_the_end_of_a_text_fits_the_rows_there_are(text: str, columns: int, rows
 class Asked:
     """One question, and how it is answered."""
 
-    id, session, generation, tool, text = "q1", "s", 3, "shell", "rm -rf build"
-
     def __init__(self) -> None:
         self.answers: list[tuple[str, bool, int, bool]] = []
+        who = SessionId("s"), Generation(3), RunId("s#1")
+        self.question = Question("q1", *who, "shell", "rm -rf build", "rm -rf build")
 
-    def open(self) -> tuple["Asked", ...]:
-        return () if self.answers else (self,)
+    def open(self) -> tuple[Question, ...]:
+        return () if self.answers else (self.question,)
 
     def nobody(self, id: str, generation: int) -> None: ...
 
-    def answer(self, id: str, allow: bool, generation: int, *, always: bool = False) -> None:
+    def answer(
+        self,
+        id: str,
+        allow: bool,
+        generation: int,
+        *,
+        always: bool = False,
+        scope: str = "",
+        by: str = "",
+    ) -> None:
         self.answers.append((id, allow, generation, always))
 
     def watch(self, watcher: Callable[..., object], /) -> Callable[[], object]:
@@ -366,11 +377,11 @@ async def test_a_key_that_was_under_way_when_a_question_came_up_is_no_answer() -
     asking = Asking(asked, lambda: "s", changed)
     asking.look()
 
-    assert seen == [asked]
+    assert seen == [asked.question]
     assert asking.take("y") is None
     assert asked.answers == []
     await settled.wait()
-    assert asking.take("y") == "yes"
+    assert asking.take("y") == Choice("Allow", True)
     assert asked.answers == [("q1", True, 3, False)]
     assert asking.take("y") is None
     asking.close()

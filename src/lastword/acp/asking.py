@@ -7,6 +7,7 @@ and an answer that comes all the same is nobody's.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Container
 from contextlib import suppress
 from typing import Any, Protocol, cast
@@ -15,13 +16,10 @@ from lastword.acp import updates
 from lastword.acp.peer import Peer
 from lastword.acp.wire import Params, RpcError
 from lastword.agent.permission import AnswerRefused, News, Question, Questions
+from lastword.surfaces.marking import in_line
+from lastword.surfaces.words import Choice, Worded, worded
 
-_OPTIONS = (
-    ("allow_once", "Allow"),
-    ("allow_always", "Always allow this in this session"),
-    ("reject_once", "Reject"),
-    ("reject_always", "Always reject this in this session"),
-)
+_FENCES = {"command": "sh", "diff": "diff", "text": ""}
 
 
 class Telling(Protocol):
@@ -65,21 +63,20 @@ class Asking:
         def is_open() -> bool:
             return question in self._questions.open()
 
-        choice = ""
+        allowed = False
         try:
             await self._talk.caught_up()  # it is told that there is a call before it is asked for
             answer = await self._peer.ask(
                 "session/request_permission", self._shown(question), is_open
             )
-            choice = _chosen(answer)
-            self._take(question, choice)
+            allowed = self._take(question, answer)
         except RpcError:  # the client cannot ask
             with suppress(AnswerRefused):  # it came too late
                 self._questions.nobody(question.id, question.generation)
         finally:
             del self._open[question.id]
             if question.session != self._session:  # of a run below, whose calls nobody is told of
-                self._tell_end(question, allowed=choice.startswith("allow"))
+                self._tell_end(question, allowed=allowed)
 
     def _tell_end(self, question: Question, *, allowed: bool) -> None:
         said = {"sessionUpdate": "tool_call_update", "toolCallId": question.call or question.id}
@@ -88,7 +85,16 @@ class Asking:
     def _shown(self, question: Question) -> Params:
         arguments = updates.arguments_of(question.text)
         about = updates.about(question.tool, arguments, self._root)
-        options = [{"optionId": kind, "name": name, "kind": kind} for kind, name in _OPTIONS]
+        said = worded(question)
+        words = [in_line(question.tool), said.asks, said.summary and f"({said.summary})"]
+        read = [" ".join(filter(None, words)), *said.notes, _fenced(said)]
+        extra = [updates.content("\n\n".join(read))]
+        diff = [one for one in about.get("content", []) if question.change is None or said.notes]
+        about |= {"title": in_line(about["title"]), "content": [*extra, *diff]}
+        options = [
+            {"optionId": id_, "name": one.label, "kind": _kind(one)}
+            for id_, one in _options(question).items()
+        ]
         return {
             "sessionId": self._session,
             "toolCall": {
@@ -99,15 +105,36 @@ class Asking:
             "options": options,
         }
 
-    def _take(self, question: Question, choice: str) -> None:
-        allow, always = choice.startswith("allow"), choice.endswith("always")
+    def _take(self, question: Question, answer: object) -> bool:
+        """Whether it is allowed. A client that withdraws, or says what was not asked, has not."""
+        options = _options(question)
+        one = options[choice_of(answer, options) or "reject_once"]
         with suppress(AnswerRefused):  # it came too late
-            self._questions.answer(question.id, allow, question.generation, always=always)
+            self._questions.answer(
+                question.id, one.allow, question.generation, always=one.always, scope=one.scope
+            )
+        return one.allow
 
 
-def _chosen(answer: object) -> str:
-    """Which option; a client that withdraws, or says what was not asked, has not allowed it."""
-    return choice_of(answer, dict(_OPTIONS)) or "reject_once"
+def _options(question: Question) -> dict[str, Choice]:
+    """The answers there are, each by an id of its own; the narrow *always* has the plain one."""
+    found: dict[str, Choice] = {}
+    for one in worded(question).choices:
+        wider = f"_{one.scope}" if one.scope not in ("", "this") else ""
+        found[_kind(one) + wider] = one
+    return found
+
+
+def _fenced(said: Worded) -> str:
+    """What is to be read, in a fence that nothing in it can close."""
+    shown = "\n".join(f"{mark} {text}".rstrip() for mark, text in said.lines)
+    longest = max(map(len, re.findall("`+", shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{_FENCES[said.kind]}\n{shown}\n{fence}"
+
+
+def _kind(one: Choice) -> str:
+    return f"{'allow' if one.allow else 'reject'}_{'always' if one.always else 'once'}"
 
 
 def choice_of(answer: object, options: Container[str]) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from lastword.agent.tools.code import Code, run_code
 from lastword.agent.tools.fetch import Fetch
 from lastword.agent.tools.files import Files
 from lastword.agent.tools.names import Distinct
+from lastword.agent.tools.preview import preview
 from lastword.agent.tools.private import Private
 from lastword.agent.tools.repository import in_repository
 from lastword.agent.tools.search import Search
@@ -107,7 +109,12 @@ def _questions(files: Files, rules: Sequence[str | Rule]) -> Questions:
         return tool in _CHANGING and in_repository(files.roots.full(subject))
 
     ruled = Rules.parse([*allowed, *rules])
-    return Questions(ruled, subjects={**SUBJECTS, **by_path}, asked_anyway=of_git)
+    return Questions(
+        ruled,
+        subjects={**SUBJECTS, **by_path},
+        asked_anyway=of_git,
+        preview=partial(preview, files),
+    )
 
 
 def _named(files: Files) -> Subject:

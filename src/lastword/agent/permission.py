@@ -4,12 +4,6 @@ A question belongs to the run that asked it. It is answered once, by whoever is 
 long as that run may act: a stop withdraws it everywhere, and an answer that comes later is refused
 rather than used for whatever comes next. The questions of a run are asked one at a time, so that
 one answer can spare the next question, and a stop finds at most one open.
-
-AnswerRefused            (LastwordError) an answer was not taken, and nothing was done
-├── UnknownQuestion      there is no such question
-├── AlreadyAnswered      somebody else was first
-├── QuestionWithdrawn    its run was stopped, replaced or has ended
-└── StaleAnswer          it is to what was asked at another generation
 """
 
 from __future__ import annotations
@@ -21,84 +15,50 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from secrets import token_hex
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from lastword.agent.question import Asker, News, Question, QuestionNews, asker_of
 from lastword.agent.rules import BACKGROUND, LONGEST, SUBJECTS, Action, Rule, Rules, Subject, called
+from lastword.agent.scopes import scopes_of
+from lastword.core.asks import Answer, Ask, Asks
 from lastword.core.cell import PendingCall
-from lastword.core.model import Generation, RunId, SessionId
-from lastword.errors import LastwordError
+from lastword.core.changes import Change
+from lastword.core.model import RunId, SessionId
+from lastword.errors import (
+    AlreadyAnswered,
+    AnswerRefused,
+    QuestionWithdrawn,
+    StaleAnswer,
+    UnknownQuestion,
+)
 from lastword.runtime.asking import acting, from_outside
+from lastword.runtime.clock import time_of_day
 from lastword.runtime.going import Going, run_here
 from lastword.runtime.ledger import Call
 from lastword.runtime.threads import DaemonThreads
 
+__all__ = [
+    "AlreadyAnswered",
+    "AnswerRefused",
+    "Asker",
+    "News",
+    "Question",
+    "QuestionNews",
+    "QuestionWithdrawn",
+    "Questions",
+    "StaleAnswer",
+    "UnknownQuestion",
+]
+
 log = logging.getLogger("lastword")
 
-T = TypeVar("T")
-News: TypeAlias = Literal["opened", "answered", "withdrawn"]
 Watcher: TypeAlias = "Callable[[News, Question], object]"
+Preview: TypeAlias = "Callable[[str, Mapping[str, Any], Callable[[], bool]], Change | None]"
 _threads = DaemonThreads()
 _NOT_ALLOWED = "the person did not allow it"
 _NOBODY = "it has to be allowed, and there is nobody to ask"
-_REMEMBERED = 1000  # closed questions, so that a late answer hears why it is refused
-
-
-class AnswerRefused(LastwordError):
-    """An answer was not taken, and nothing was done."""
-
-
-class UnknownQuestion(AnswerRefused):
-    """There is no such question, or it is long gone."""
-
-
-class AlreadyAnswered(AnswerRefused):
-    """Somebody else was first; the first answer holds."""
-
-
-class QuestionWithdrawn(AnswerRefused):
-    """The run that asked was stopped, replaced or has ended."""
-
-
-class StaleAnswer(AnswerRefused):
-    """The answer names another generation than the question's."""
-
-
-class Asker(Protocol):
-    """What a question has to know of the run that asks it; a `Run` is one."""
-
-    @property
-    def id(self) -> RunId: ...
-    @property
-    def session(self) -> SessionId: ...
-    @property
-    def generation(self) -> Generation: ...
-    @property
-    def current(self) -> bool: ...
-    def task(self, work: Coroutine[Any, Any, T], *, name: str = "") -> asyncio.Task[T]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Whether a tool may be called."""
-
-    id: str
-    session: SessionId
-    generation: Generation
-    run: RunId
-    tool: str  # as the rules call it
-    text: str  # the arguments, as the person is shown them
-    subject: str = ""  # what the rules look at: the command line, the path
-    call: str = ""  # its id in the ledger
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionNews:
-    """What became of a question, for whoever watches the session."""
-
-    news: News
-    question: Question
-    allowed: bool | None = None  # once it is answered
+_REMEMBERED = 1000  # calls of programs that wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +90,12 @@ class Questions:
         *,
         subjects: Mapping[str, Subject] = SUBJECTS,
         asked_anyway: Callable[[str, str], bool] = lambda _tool, _subject: False,
+        preview: Preview | None = None,
     ) -> None:
         self._rules = Rules() if rules is None else rules
         self._subjects = subjects
         self._asked_anyway = asked_anyway  # calls that no rule allows, by tool and subject
+        self._preview = preview  # what a call would change, looked up in a thread
         # What is allowed for good ends with its session, also if another one gets its name. What
         # a session has to itself, shares with its children and loses as it is deleted is a lock.
         self._families: WeakValueDictionary[SessionId, threading.Lock] = WeakValueDictionary()
@@ -141,7 +103,7 @@ class Questions:
             WeakKeyDictionary()
         )
         self._open: dict[str, _Open] = {}
-        self._closed: dict[str, tuple[type[AnswerRefused], str]] = {}  # and why
+        self._asks = Asks()
         self._turns: WeakValueDictionary[RunId, asyncio.Lock] = WeakValueDictionary()
         self._watchers: dict[object, Watcher] = {}
         self._left: dict[str, _About] = {}  # calls of programs that wait: what each was about
@@ -176,12 +138,21 @@ class Questions:
         """Ask; why it is not allowed, or nothing if it is."""
         about = text if subject is None else subject
         who = run.session, run.generation, run.id
-        question = Question(token_hex(8), *who, tool, text, about, call)
+        anyway = subject is None or self._asked_anyway(tool, subject)
+        question = Question(
+            *(token_hex(8), *who, tool, text, about, call),
+            scopes=() if anyway else scopes_of(tool, subject),
+            change=await self._changes(run, tool, text),
+            at=time_of_day(),
+        )
         one = _Open(question, run, run_here())
         # the run's own helper: a stop cancels it, even if whoever asks is deaf to that
         watch = run.task(asyncio.Event().wait(), name=f"question about {tool}")
         watch.add_done_callback(lambda _: self._withdraw(one))
         self._open[question.id] = one
+        self._asks.open(Ask(question.id, question.run, question.generation))
+        if one.going:
+            one.going.ledger.asked(call, tool, about)
         self._tell("opened", one)
         try:
             allowed = await one.answer
@@ -190,6 +161,20 @@ class Questions:
             self._withdraw(one)
             watch.cancel()
 
+    async def _changes(self, run: Asker, tool: str, text: str) -> Change | None:
+        """What it would do to a file; to look takes time, and is for a thread."""
+        if self._preview is None or tool not in ("write_file", "edit_file"):
+            return None
+        try:
+            arguments = cast("object", json.loads(text))
+        except ValueError:  # cut
+            return None
+        if not isinstance(arguments, dict):
+            return None
+        known = cast("dict[str, Any]", arguments)
+        loop, may_go_on = asyncio.get_running_loop(), lambda: run.current
+        return await loop.run_in_executor(_threads, self._preview, tool, known, may_go_on)
+
     def nobody(self, id: str, generation: int) -> None:
         """There is nobody who could answer it: it is not allowed, and whoever asked is told why."""
         with acting("this answer"):
@@ -197,39 +182,59 @@ class Questions:
                 one.unheard = True
             self._answer(id, generation, allow=False, always=False)
 
-    def answer(self, id: str, allow: bool, generation: int, *, always: bool | Rule = False) -> None:
+    def answer(
+        self,
+        id: str,
+        allow: bool,
+        generation: int,
+        *,
+        always: bool | Rule = False,
+        scope: str = "",
+        by: str = "",
+    ) -> None:
         """Answer a question as it was seen, at that generation. The first answer holds.
 
-        `always` allows, or forbids, the same again for the rest of the session; or give a rule.
-        Raises `AnswerRefused` if the answer is not taken; then nothing was done.
+        `always` allows, or forbids, for the rest of the session what the scope of that id means,
+        one of those that the question offers, or the narrowest; or give a rule. `by` is who said
+        so. Raises `AnswerRefused` if the answer is not taken; then nothing was done.
         """
         with acting("this answer"):
-            self._answer(id, generation, allow=allow, always=always)
+            one, words, rules = self._open.get(id), "", tuple[Rule, ...]()
+            if one is not None:
+                words, rules = self._reach(one.question, allow=allow, always=always, scope=scope)
+            current = one is not None and one.asker.current and not one.answer.done()
+            try:
+                self._asks.answer(id, generation, current=current)
+            except QuestionWithdrawn:
+                if one is not None:
+                    self._put_away(one)
+                raise
+            if one is not None:
+                self._answer(one, Answer(allow, by, words), rules)
 
-    def _answer(self, id: str, generation: int, *, allow: bool, always: bool | Rule) -> None:
-        one = self._open.get(id)
-        if one is None:
-            kind, why = self._closed.get(id, (UnknownQuestion, f"there is no question {id}"))
-            raise kind(why)
+    def _reach(
+        self, question: Question, *, allow: bool, always: bool | Rule, scope: str
+    ) -> tuple[str, tuple[Rule, ...]]:
+        """What an answer says for good, in words and as rules; only what was offered can be."""
+        if isinstance(always, Rule):
+            return str(always), (always,)
+        if scope and scope not in {one.id for one in question.scopes}:
+            raise ValueError(f"question {question.id} offers no scope {scope!r}; nothing was done")
+        meant = [one for one in question.scopes if scope in ("", one.id)]
+        if not always or not meant:
+            return "", ()
+        return meant[0].words, meant[0].rules("allow" if allow else "deny")
+
+    def _answer(self, one: _Open, answer: Answer, rules: tuple[Rule, ...]) -> None:
         question = one.question
-        if generation != question.generation:
-            raise StaleAnswer(
-                f"question {id} was asked at generation {question.generation}, and this answer is "
-                f"to one of generation {generation}; it was not taken"
-            )
-        if not one.asker.current or one.answer.done():  # given up, and not yet put away
-            self._withdraw(one)
-            raise QuestionWithdrawn(_why_withdrawn(question))
-        if always:
-            same = Rule("allow" if allow else "deny", question.tool, question.subject, exact=True)
-            rule = same if always is True else always
-            if one.going is not None:
+        if one.going is not None:
+            if rules:
                 of_family = self._always.setdefault(one.going.hold.lock, {})
-                of_family[question.session] = (*of_family.get(question.session, ()), rule)
-        why = f"question {id} has been answered; that answer holds, and this one was not taken"
-        self._close(one, AlreadyAnswered, why)
-        one.answer.set_result(allow)
-        self._tell("answered", one, allowed=allow)
+                of_family[question.session] = (*of_family.get(question.session, ()), *rules)
+            one.going.ledger.answered(question.call, question.tool, answer)
+        del self._open[question.id]
+        one.answer.set_result(answer.allowed)
+        self._tell("answered", one, answer)
 
     async def asks(self, session: str, call: PendingCall) -> bool:
         """Whether a call that a program waits on would have to be asked for now."""
@@ -319,23 +324,18 @@ class Questions:
         return _About(called(call.name, arguments), text, subject)
 
     def _withdraw(self, one: _Open) -> None:
-        question = one.question
-        if self._open.get(question.id) is not one:
-            return
-        self._close(one, QuestionWithdrawn, _why_withdrawn(question))
-        one.answer.cancel()
-        self._tell("withdrawn", one)
+        if self._asks.withdraw(one.question.id):
+            self._put_away(one)
 
-    def _close(self, one: _Open, kind: type[AnswerRefused], why: str) -> None:
-        del self._open[one.question.id]
-        self._closed[one.question.id] = kind, why
-        if len(self._closed) > _REMEMBERED:
-            del self._closed[next(iter(self._closed))]
+    def _put_away(self, one: _Open) -> None:
+        if self._open.pop(one.question.id, None) is one:
+            one.answer.cancel()
+            self._tell("withdrawn", one)
 
-    def _tell(self, news: News, one: _Open, *, allowed: bool | None = None) -> None:
+    def _tell(self, news: News, one: _Open, answer: Answer | None = None) -> None:
         question = one.question
         if one.going:  # that a question was answered or withdrawn is the session's own word
-            told = QuestionNews(news, question, allowed)
+            told = QuestionNews(news, question, answer)
             one.going.announce(question.tool, told, as_run=news == "opened")
         for watcher in tuple(self._watchers.values()):
             try:
@@ -356,41 +356,3 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise _Twice(repr(name))
         plain[name] = value
     return plain
-
-
-def _why_withdrawn(question: Question) -> str:
-    return (
-        f"question {question.id} was withdrawn: run {question.run} was stopped, replaced or has "
-        "ended, so the answer came too late and was not taken"
-    )
-
-
-class _Here:
-    """The run that makes a call, as far as it can be told today."""
-
-    def __init__(self, going: Going) -> None:
-        self._going = going
-        self.id = going.hold.run
-        self.session = SessionId(self.id.rpartition("#")[0])
-        self.generation = going.hold.generation
-        self.family = going.hold.lock
-
-    @property
-    def current(self) -> bool:
-        return self._going.hold.current
-
-    def task(self, work: Coroutine[Any, Any, T], *, name: str = "") -> asyncio.Task[T]:
-        try:
-            self._going.hold.must_hold(name)
-        except BaseException:
-            work.close()
-            raise
-        return self._going.helpers.start(work, name=name)
-
-
-def asker_of(call: Call[Any]) -> _Here:
-    """The run that makes a call, which has to be the one in whose context it is made."""
-    going = run_here()
-    if going is None or going.hold.run != call.id.rpartition(".")[0]:
-        raise PermissionError(f"{call.name} was not called: it was called from outside of its run")
-    return _Here(going)

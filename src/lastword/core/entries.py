@@ -113,6 +113,29 @@ class Result:
 
 
 @value
+class Asked:
+    """A call waits for a person from here on: until it is answered, or its run may not act."""
+
+    run: RunId
+    call: CallId
+    tool: str
+    subject: str
+    at: float = field(default=0.0, compare=False)
+
+
+@value
+class Answered:
+    """A person said whether it may be made."""
+
+    run: RunId
+    call: CallId
+    allowed: bool
+    by: str = ""  # empty: whoever sits where the run was started
+    scope: str = ""  # what was allowed, or forbidden, for good, in words; empty: this once
+    at: float = field(default=0.0, compare=False)
+
+
+@value
 class Used:
     """What one request to a model cost."""
 
@@ -185,6 +208,8 @@ Entry: TypeAlias = (
     | Unshown
     | Called
     | Result
+    | Asked
+    | Answered
     | Used
     | Note
     | Summary

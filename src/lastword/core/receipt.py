@@ -45,6 +45,21 @@ class ToolNews(ToolReport):
 
 
 @value
+class AnswerReport:
+    """What a person answered to a run that was ended, and when."""
+
+    call: CallId
+    name: str
+    allowed: bool
+    by: str
+    at: float  # seconds since 1970
+
+    def __str__(self) -> str:
+        by = f" by {self.by}" if self.by else ""
+        return f"{self.name} {'allowed' if self.allowed else 'not allowed'}{by}"
+
+
+@value
 class Refusal:
     """Something that a run tried to do after it had been stopped. It was not done."""
 
@@ -142,6 +157,7 @@ class Receipt:
     messages: tuple[MessageReport, ...] = ()
     unconfirmed: tuple[Unconfirmed, ...] = ()
     durable: bool = True
+    answers: tuple[AnswerReport, ...] = ()
     lost: tuple[RunId, ...] = ()  # found here since the process that had them is gone; not stopped
     later: Callable[[], Awaitable[Receipt]] | None = field(default=None, compare=False, repr=False)
 
@@ -231,6 +247,7 @@ class Receipt:
         rows = [
             ("still ending", left),
             *((f"tools {status}", _names(calls)) for status, calls in self.tools.items()),
+            ("people said", ", ".join(map(str, self.answers))),
             ("processes", self._processes()),
             ("cells frozen", ", ".join(map(_cell, self.cells))),
             ("children", children),
@@ -276,6 +293,7 @@ def _tool(plain: dict[str, Any]) -> ToolReport:
 _PARTS: dict[str, Callable[[dict[str, Any]], object]] = {
     "refused": lambda plain: Refusal(**plain),
     "calls": _tool,
+    "answers": lambda plain: AnswerReport(**plain),
     "children": lambda plain: ChildReport(**plain),
     "cells": lambda plain: CellReport(plain["cell"], plain["frontier"], tuple(plain["waits"])),
     "processes": lambda plain: ProcessReport(**plain),

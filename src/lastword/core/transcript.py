@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from lastword.core.entries import (
+    Answered,
+    Asked,
     Began,
     Called,
     Declined,
@@ -38,6 +40,8 @@ from lastword.core.repair import ALONE, without
 from lastword.core.shown import LoggedTurn, Partial, Shown, note, show
 
 __all__ = [
+    "Answered",
+    "Asked",
     "Began",
     "Called",
     "Declined",
@@ -165,7 +169,7 @@ class Transcript:
                 self._hear(entry)
             case Finished():
                 self._ends(entry)
-            case Receipt():
+            case Receipt() | Asked() | Answered():
                 pass
 
     def _ends(self, entry: Finished) -> None:

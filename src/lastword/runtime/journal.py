@@ -18,6 +18,8 @@ from lastword.core.model import MessageId, SessionId
 from lastword.core.queue import AT_REST, Standing, standing
 from lastword.core.session import SessionMachine
 from lastword.core.transcript import (
+    Answered,
+    Asked,
     Began,
     Called,
     Entry,
@@ -35,7 +37,7 @@ from lastword.stores.lease import Claim
 
 T = TypeVar("T")
 AGAIN = 1.0  # seconds until what could not be stored is tried again
-_TIMED = (Said, Began, Called, Result, Finished)
+_TIMED = (Said, Began, Called, Result, Asked, Answered, Finished)
 
 
 async def ask(store: Awaitable[T]) -> T:
@@ -236,6 +238,10 @@ class Journal:
             self.close()
             self._gone = error or OwnedElsewhere(self._session, "another process by now")
             self._lost()
+
+    def now(self) -> float:
+        """The time of day, as entries tell it."""
+        return self._clock()
 
     def give_up(self) -> None:
         """A stop cannot wait any longer for the commit under way."""

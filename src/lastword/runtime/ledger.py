@@ -18,10 +18,11 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
+from lastword.core.asks import Answer
 from lastword.core.doubts import Doubts
 from lastword.core.model import CallId, Status
-from lastword.core.receipt import ToolNews, ToolReport
-from lastword.core.transcript import Called, Entry, Native, Nature, Result
+from lastword.core.receipt import AnswerReport, ToolNews, ToolReport
+from lastword.core.transcript import Answered, Asked, Called, Entry, Native, Nature, Result
 from lastword.errors import ImpossibleMove
 from lastword.processes.isolated import prepared
 from lastword.runtime.checks import (
@@ -147,7 +148,16 @@ class Call(Generic[R]):
 class Ledger:
     """The calls of one run."""
 
-    __slots__ = ("_before", "_calls", "_doubts", "_hold", "_journal", "_threads", "processes")
+    __slots__ = (
+        "_before",
+        "_calls",
+        "_doubts",
+        "_hold",
+        "_journal",
+        "_threads",
+        "answers",
+        "processes",
+    )
 
     def __init__(
         self,
@@ -165,6 +175,7 @@ class Ledger:
         self._before = before
         self.processes = processes
         self._calls: list[Call[Any]] = []
+        self.answers: list[AnswerReport] = []  # what people said to what it had to ask
 
     def new_id(self) -> CallId:
         return CallId(f"{self._hold.run}.{len(self._calls) + 1}")
@@ -220,6 +231,18 @@ class Ledger:
                 entries.append(Result(self._hold.run, made.id, made.status))
         self._doubts.take(*entries)
         return entries
+
+    def asked(self, call: str, tool: str, subject: str) -> None:
+        """A call waits for a person."""
+        if self._hold.current:
+            self._journal.add(Asked(self._hold.run, CallId(call), tool, cut(subject)))
+
+    def answered(self, call: str, tool: str, answer: Answer) -> None:
+        """A person has said whether it may be made: who, and when, is stored before it is."""
+        told, at = CallId(call), self._journal.now()
+        self.answers.append(AnswerReport(told, tool, answer.allowed, answer.by, at))
+        run, scope = self._hold.run, answer.scope
+        self._journal.add(Answered(run, told, answer.allowed, answer.by, scope, at))
 
     async def make(self, made: Call[R]) -> R:
         """Check, write down, check again in the step that calls, and settle."""

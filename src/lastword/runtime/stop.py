@@ -280,6 +280,7 @@ class Settlement:
                 for what, at in going.hold.refused
             ),
             calls=tuple(report for going in self.goings for report in going.ledger.reports),
+            answers=tuple(one for going in self.goings for one in going.ledger.answers),
             children=tuple(children),
             processes=(
                 *(report for going in self.goings for report in going.process_reports),

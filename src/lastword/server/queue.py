@@ -91,5 +91,9 @@ async def answer(asked: Asked) -> Reply:
     mine = {q.id for q in asked.questions()}
     if id_ not in mine and id_ in {q.id for q in questions.open()}:
         raise Trouble("unknown-question", f"there is no question {id_}")  # it is another session's
-    questions.answer(id_, told.allow, told.generation, always=told.always)
+    always, scope, by = told.always, told.scope, asked.who.name
+    try:
+        questions.answer(id_, told.allow, told.generation, always=always, scope=scope, by=by)
+    except ValueError as error:
+        raise Trouble("bad-request", str(error)) from error
     return reply(wire.Empty())

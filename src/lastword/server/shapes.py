@@ -16,6 +16,8 @@ import msgspec
 from lastword.agent.permission import Question, QuestionNews
 from lastword.core.cell import Ending, PendingCall
 from lastword.core.entries import (
+    Answered,
+    Asked,
     Began,
     Called,
     Declined,
@@ -39,6 +41,7 @@ from lastword.runtime.news import QueueNews, Span
 from lastword.runtime.ticket import Ticket
 from lastword.server import cell_wire, wire
 from lastword.stores.contract import StoredCell
+from lastword.surfaces.words import worded
 
 encode = msgspec.json.Encoder().encode
 _OUTPUT = 8_000  # characters of what a process has written
@@ -89,6 +92,10 @@ class Shapes:
             dropped=receipt.dropped,
             refused=[wire.RefusalOut(one.what, one.after) for one in receipt.refused],
             calls=[self._tool(call) for call in receipt.calls],
+            answers=[
+                wire.AnswerOut(self.out(one.call), one.name, one.allowed, one.by, one.at)
+                for one in receipt.answers
+            ],
             children=[
                 wire.ChildOut(self.out(c.session), self.out(c.run), c.fate)
                 for c in receipt.children
@@ -118,6 +125,7 @@ class Shapes:
         return wire.QueuedOut(message.id, message.text, message.by, *where)
 
     def question(self, question: Question) -> wire.QuestionOut:
+        said = worded(question)
         return wire.QuestionOut(
             question.id,
             self.out(question.session),
@@ -127,6 +135,13 @@ class Shapes:
             question.text,
             question.subject,
             self.out(question.call),
+            question.at,
+            said.asks,
+            said.kind,
+            said.summary,
+            [wire.LineOut(mark, text) for mark, text in said.lines],
+            list(said.notes),
+            [wire.ChoiceOut(c.label, c.allow, c.always, c.scope) for c in said.choices],
         )
 
     def process(self, span: Span, output: str = "") -> wire.ProcessOut:
@@ -198,6 +213,11 @@ class Shapes:
             case Result(_, call, status, content, error):
                 told = {"call": self.out(call), "status": status, "content": content}
                 return kind | told | {"error": error}
+            case Asked(_, call, tool, subject):
+                return kind | {"call": self.out(call), "tool": tool, "subject": subject}
+            case Answered(_, call, allowed, by, scope):
+                told = {"call": self.out(call), "allowed": allowed}
+                return kind | told | {"by": by, "scope": scope}
             case Used(_, model, read, written):
                 return kind | {"model": model, "input_tokens": read, "output_tokens": written}
             case Finished():
@@ -239,7 +259,12 @@ class Shapes:
                 return told | {"code": data.code, "kept": data.kept}
             case "question", QuestionNews():
                 question = self.question(data.question)
-                return {"news": data.news, "question": question, "allowed": data.allowed}
+                told = {"news": data.news, "question": question, "allowed": data.allowed}
+                answer = data.answer
+                who = (
+                    {"by": answer.by, "scope": answer.scope} if answer else {"by": "", "scope": ""}
+                )
+                return told | who
             case "cell", StoredCell():
                 return self.cell(data)
             case "queue", QueueNews():

@@ -60,6 +60,7 @@ class AnswerIn(Struct, forbid_unknown_fields=True):
     allow: bool
     generation: Annotated[int, Meta(ge=0)]
     always: bool = False
+    scope: str = ""  # which of those that the question offers; the narrowest, if none is named
 
 
 # what is answered
@@ -203,6 +204,16 @@ class CellFrozen(Struct):
     waits: list[str]
 
 
+class AnswerOut(Struct):
+    """What a person answered to a run that was ended."""
+
+    call: str
+    name: str
+    allowed: bool
+    by: str
+    at: float
+
+
 class ReceiptOut(Struct):
     """What a stop or a takeover ended, dropped, skipped, kept and could not confirm."""
 
@@ -220,6 +231,7 @@ class ReceiptOut(Struct):
     dropped: int
     refused: list[RefusalOut]
     calls: list[ToolOut]
+    answers: list[AnswerOut]
     children: list[ChildOut]
     processes: list[ProcessFate]
     cells: list[CellFrozen]
@@ -278,6 +290,22 @@ class Processes(Struct):
     processes: list[ProcessOut]
 
 
+class LineOut(Struct):
+    """A line to read; its mark says whether it stays (a space), goes, comes, or counts others."""
+
+    mark: Literal[" ", "-", "+", "@"]
+    text: str
+
+
+class ChoiceOut(Struct):
+    """One way to answer: what is sent back, and its words."""
+
+    label: str
+    allow: bool
+    always: bool
+    scope: str
+
+
 class QuestionOut(Struct):
     """Whether a tool may be called."""
 
@@ -289,6 +317,13 @@ class QuestionOut(Struct):
     text: str
     subject: str
     call: str
+    asked_at: float
+    asks: str
+    kind: Literal["command", "diff", "text"]
+    summary: str
+    lines: list[LineOut]
+    notes: list[str]
+    choices: list[ChoiceOut]
 
 
 class EntryOut(Struct):

@@ -10,35 +10,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 from lastword.errors import LastwordError
+from lastword.surfaces.words import Choice, choices
 
-Answered: TypeAlias = Literal["yes", "no", "always"]
-_ANSWERS: dict[str, Answered] = {
-    "y": "yes",
-    "n": "no",
-    "a": "always",
-    "yes": "yes",
-    "no": "no",
-    "always": "always",
-}
+if TYPE_CHECKING:
+    from lastword.agent.question import Question
+
+_WORDS = {"y": "y", "n": "n", "a": "a", "w": "w", "yes": "y", "no": "n", "always": "a"}
 _MOMENT = 0.3  # seconds on the screen before a line is taken for an answer
-
-
-class Question(Protocol):
-    """Whether a tool may be called."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def session(self) -> str: ...
-    @property
-    def generation(self) -> int: ...
-    @property
-    def tool(self) -> str: ...
-    @property
-    def text(self) -> str: ...
 
 
 class Questions(Protocol):
@@ -47,8 +28,27 @@ class Questions(Protocol):
     def open(self) -> tuple[Question, ...]: ...
     def nobody(self, id: str, generation: int) -> None: ...
 
-    def answer(self, id: str, allow: bool, generation: int, *, always: bool = False) -> object: ...
+    def answer(
+        self,
+        id: str,
+        allow: bool,
+        generation: int,
+        *,
+        always: bool = False,
+        scope: str = "",
+        by: str = "",
+    ) -> object: ...
     def watch(self, watcher: Callable[..., object], /) -> Callable[[], object]: ...
+
+
+def keys_of(question: Question) -> dict[str, Choice]:
+    """What to type, and what it says: y, n, a for the narrow always, w for the wider one."""
+    found: dict[str, Choice] = {}
+    for one in choices(question):
+        key = "y" if not one.always else "w" if one.scope == "wider" else "a"
+        if one.allow or not one.always:
+            found[key if one.allow else "n"] = one
+    return found
 
 
 class Asking:
@@ -59,9 +59,11 @@ class Asking:
         questions: Questions | None,
         session: Callable[[], str],
         changed: Callable[[Question | None, Question | None], object],
+        by: str = "",
     ) -> None:
         self._questions = questions
         self._session = session
+        self._by = by
         self._changed = changed  # told of the question before, and the one now
         self._loop = asyncio.get_running_loop()
         self._seen: Question | None = None
@@ -111,16 +113,22 @@ class Asking:
         self._settled = True
         self._changed(now, now)
 
-    def take(self, words: str) -> Answered | None:
+    def take(self, words: str) -> Choice | None:
         """Answer with what was typed, if that is an answer and there is something to answer."""
-        answered = _ANSWERS.get(words.strip().casefold())
         question = self.question
+        key = _WORDS.get(words.strip().casefold(), "")
+        answered = keys_of(question).get(key) if question else None
         if answered is None or question is None or not self.ready or self._questions is None:
             return None
         self._seen = None  # whoever is told of it, it is not withdrawn
         try:
             self._questions.answer(
-                question.id, answered != "no", question.generation, always=answered == "always"
+                question.id,
+                answered.allow,
+                question.generation,
+                always=answered.always,
+                scope=answered.scope,
+                by=self._by,
             )
         except LastwordError:  # it was withdrawn or answered: this does nothing
             return None
@@ -129,7 +137,7 @@ class Asking:
 
     def means(self, words: str) -> bool:
         """Whether a line is an answer."""
-        return words.casefold() in _ANSWERS
+        return words.casefold() in _WORDS
 
     def close(self) -> None:
         """Look no longer."""

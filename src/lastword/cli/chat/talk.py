@@ -8,14 +8,16 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from secrets import token_hex
 
+from lastword.agent.question import Question
 from lastword.cli.chat import commands
-from lastword.cli.chat.asking import Asking, Question, Questions
+from lastword.cli.chat.asking import Asking, Questions
 from lastword.cli.chat.keys import bindings
 from lastword.cli.chat.paint import Paint
+from lastword.cli.chat.question import answers_line, question_lines
 from lastword.cli.chat.recap import recap
 from lastword.cli.chat.screen import Live, Screen
 from lastword.cli.chat.telling import MORE, Telling
-from lastword.cli.chat.words import count, plain, receipt_lines, rows_of, short
+from lastword.cli.chat.words import count, receipt_lines, rows_of, short
 from lastword.core.model import Message, MessageId, Outcome, Policy
 from lastword.core.receipt import Receipt
 from lastword.core.words import means_stop
@@ -64,7 +66,7 @@ class Chat:
         self._seen: dict[str, int] = {}  # the last event that was told, of each session
         self._leaving = False  # the next Ctrl-C leaves
         self._hushed = False  # the last word was a stop
-        self._asking = Asking(questions, lambda: self.session.id, self._asked)
+        self._asking = Asking(questions, lambda: self.session.id, self._asked, by)
         self._telling = self._new_telling()
         self._following: asyncio.Task[None] | None = None
 
@@ -122,9 +124,11 @@ class Chat:
     def _live(self) -> Live:
         live = self._telling.live
         if question := self._asking.question:
-            shown = short(question.text, 200) if self._is_long(question) else plain(question.text)
-            live.append(("fg:ansiyellow", f"? {short(question.tool)}: {shown}"))
-            hint = "y, n or a, then Enter (a: always)" if self._asking.ready else "…"
+            shown = question_lines(question)
+            live.append(
+                ("fg:ansiyellow", shown[0] if self._is_long(question) else "\n".join(shown))
+            )
+            hint = answers_line(question) if self._asking.ready else "…"
             live.append(("fg:ansiyellow bold", f"  {hint}"))
         return live
 
@@ -150,11 +154,11 @@ class Chat:
         if before and (now is None or now.id != before.id):
             self._telling.say(f"? {short(before.tool)}: withdrawn")
         if now and now is not before and self._is_long(now):
-            self._telling.say(f"? {short(now.tool)}: {now.text}", "yellow")
+            self._telling.say("\n".join(question_lines(now)), "yellow")
         self._screen.draw()
 
     def _is_long(self, question: Question) -> bool:
-        return rows_of(plain(question.text), self._screen.columns) > _QUESTION_ROWS
+        return rows_of("\n".join(question_lines(question)), self._screen.columns) > _QUESTION_ROWS
 
     # what happens
 
@@ -244,7 +248,7 @@ class Chat:
         """To the question that is shown; nothing, if it is gone."""
         question = self._asking.question
         if question and (answered := self._asking.take(word)):
-            self._telling.say(f"? {short(question.tool)}: {answered}")
+            self._telling.say(f"? {short(question.tool)}: {answered.label}")
             self._asking.look()
         self._screen.draw()
 

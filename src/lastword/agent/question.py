@@ -1,0 +1,94 @@
+"""A question of a run's: whether a tool may be called, and who asks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+
+from lastword.agent.scopes import Scope
+from lastword.core.asks import Answer
+from lastword.core.changes import Change
+from lastword.core.model import Generation, RunId, SessionId
+from lastword.runtime.going import Going, run_here
+from lastword.runtime.ledger import Call
+
+T = TypeVar("T")
+News: TypeAlias = Literal["opened", "answered", "withdrawn"]
+
+
+class Asker(Protocol):
+    """What a question has to know of the run that asks it; a `Run` is one."""
+
+    @property
+    def id(self) -> RunId: ...
+    @property
+    def session(self) -> SessionId: ...
+    @property
+    def generation(self) -> Generation: ...
+    @property
+    def current(self) -> bool: ...
+    def task(self, work: Coroutine[Any, Any, T], *, name: str = "") -> asyncio.Task[T]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether a tool may be called."""
+
+    id: str
+    session: SessionId
+    generation: Generation
+    run: RunId
+    tool: str  # as the rules call it
+    text: str  # the arguments, as the person is shown them
+    subject: str = ""  # what the rules look at: the command line, the path
+    call: str = ""  # its id in the ledger
+    scopes: tuple[Scope, ...] = ()  # how far *always* may reach, the narrow first
+    change: Change | None = None  # what it would do to a file, if that is known
+    at: float = 0.0  # when it was asked, in seconds since 1970
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionNews:
+    """What became of a question, for whoever watches the session."""
+
+    news: News
+    question: Question
+    answer: Answer | None = None  # once it is answered
+
+    @property
+    def allowed(self) -> bool | None:
+        """Whether it may be called, once that is known."""
+        return self.answer.allowed if self.answer else None
+
+
+class _Here:
+    """The run that makes a call, as far as it can be told today."""
+
+    def __init__(self, going: Going) -> None:
+        self._going = going
+        self.id = going.hold.run
+        self.session = SessionId(self.id.rpartition("#")[0])
+        self.generation = going.hold.generation
+        self.family = going.hold.lock
+
+    @property
+    def current(self) -> bool:
+        return self._going.hold.current
+
+    def task(self, work: Coroutine[Any, Any, T], *, name: str = "") -> asyncio.Task[T]:
+        try:
+            self._going.hold.must_hold(name)
+        except BaseException:
+            work.close()
+            raise
+        return self._going.helpers.start(work, name=name)
+
+
+def asker_of(call: Call[Any]) -> _Here:
+    """The run that makes a call, which has to be the one in whose context it is made."""
+    going = run_here()
+    if going is None or going.hold.run != call.id.rpartition(".")[0]:
+        raise PermissionError(f"{call.name} was not called: it was called from outside of its run")
+    return _Here(going)

@@ -1,0 +1,95 @@
+"""How far *always* reaches: what a person can allow for the rest of a session, the narrow first."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+from urllib.parse import urlsplit
+
+from lastword.agent.rules import BACKGROUND, LONGEST, Action, Rule
+
+Kind: TypeAlias = Literal[
+    "command", "program", "file", "folder", "reading", "address", "host", "call"
+]
+_CHANGES = ("write_file", "edit_file")
+_READS = ("read_file", "list_files", "search_files")
+_PLAIN = re.compile(r"[A-Za-z][\w.-]* [^;&|<>()`$\\\n\r\0*?\[]*")  # one program, and words for it
+#: what runs or destroys whatever it is given: its name says nothing of what is done
+_RUNS_ANYTHING = """
+chmod chown curl dd find kill ln mv rm wget
+ash awk bash busybox bun builtin bunx cargo command coproc dash deno docker doas env eval exec
+expect fish gawk gdb ionice ksh lua make mawk nice node nohup npm npx perl php pip pipx pnpm
+podman powershell python python2 python3 ruby rsync screen sed setsid sh source ssh stdbuf su
+sudo sqlite3 tar tclsh time timeout tmux uv uvx vi vim watch xargs yarn zsh"""
+_WORDS: dict[Kind, str] = {
+    "command": "this exact command",
+    "program": "`{0} *`",
+    "file": "any change of {0}",
+    "folder": "any change below {0}/",
+    "reading": "{1} of {0}",
+    "address": "this exact address",
+    "host": "any address at {0}",
+    "call": "this exact call",
+}
+_LONGEST = 80  # characters of what is named
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """One way to mean *always*."""
+
+    id: Literal["this", "wider"]
+    kind: Kind
+    tool: str
+    value: str  # the command, the path, the directory, the host
+
+    @property
+    def words(self) -> str:
+        """The same for people."""
+        cut = len(self.value) > _LONGEST
+        named = f"{self.value[:_LONGEST]}…" if cut else self.value
+        return _WORDS[self.kind].format(named, self.tool)
+
+    def rules(self, action: Action) -> tuple[Rule, ...]:
+        """The same as rules, which say no more than that."""
+        tools = _CHANGES if self.tool in _CHANGES else (self.tool,)
+        pattern = {
+            "program": f"{self.value} *",
+            "folder": f"{self.value}/*",
+            "host": f"{self.value}/*",
+        }.get(self.kind, self.value)
+        return tuple(Rule(action, tool, pattern, exact=self.id == "this") for tool in tools)
+
+
+def scopes_of(tool: str, subject: str | None) -> tuple[Scope, ...]:
+    """What can be said once for all calls like this one; nothing, if nobody knows what it is."""
+    if subject is None or len(subject) > LONGEST:
+        return ()
+    if tool in ("shell", BACKGROUND):
+        return _both(tool, "command", subject, "program", _program(subject))
+    if tool in _CHANGES:
+        return _both(tool, "file", subject, "folder", _folder(subject))
+    if tool in _READS:
+        return _both(tool, "reading", subject, "folder", "")
+    if tool == "fetch":
+        parts = urlsplit(subject)
+        return _both(tool, "address", subject, "host", f"{parts.scheme}://{parts.netloc}")
+    return _both(tool, "call", subject, "call", "")
+
+
+def _both(tool: str, kind: Kind, subject: str, wide: Kind, wider: str) -> tuple[Scope, ...]:
+    this = Scope("this", kind, tool, subject)
+    return (this, Scope("wider", wide, tool, wider)) if wider else (this,)
+
+
+def _program(line: str) -> str:
+    """The program of a plain command, if its name says what is done."""
+    program = line.partition(" ")[0]
+    return program if _PLAIN.fullmatch(line) and program not in _RUNS_ANYTHING.split() else ""
+
+
+def _folder(path: str) -> str:
+    folder = posixpath.dirname(path)
+    return "" if re.search(r"[*?\[]", folder) else folder

@@ -1,0 +1,105 @@
+"""A question is worded once: what is to be read is all there, and *always* says how far it goes."""
+
+import json
+
+import pytest
+
+from lastword.agent.question import Question
+from lastword.agent.rules import Rules
+from lastword.agent.scopes import scopes_of
+from lastword.core.changes import change
+from lastword.core.model import Generation, RunId, SessionId
+from lastword.surfaces.words import worded
+
+
+def asked(tool: str, subject: str, before: str | None = None, **arguments: object) -> Question:
+    who = SessionId("s"), Generation(3), RunId("s#1")
+    text = json.dumps(arguments, ensure_ascii=False)
+    changes = change(before, str(arguments["text"])) if "text" in arguments else None
+    scopes = scopes_of(tool, subject)
+    return Question("q", *who, tool, text, subject, scopes=scopes, change=changes)
+
+
+SCOPES = {
+    ("shell", "git log -3"): ["this exact command", "`git *`"],
+    ("shell", "git"): ["this exact command"],
+    ("shell", "git log; rm -rf /"): ["this exact command"],
+    ("shell", "bash -c 'x'"): ["this exact command"],
+    ("shell", "env git log"): ["this exact command"],
+    ("shell", "python -m x"): ["this exact command"],
+    ("shell", "g*t log"): ["this exact command"],
+    ("shell_background", "npm run"): ["this exact command"],
+    ("write_file", "build.sh"): ["any change of build.sh"],
+    ("edit_file", "src/a/b.py"): ["any change of src/a/b.py", "any change below src/a/"],
+    ("write_file", "sr[c]/b.py"): ["any change of sr[c]/b.py"],
+    ("fetch", "https://a.org/x?y"): ["this exact address", "any address at https://a.org"],
+    ("git_push", '{"to": "x"}'): ["this exact call"],
+    ("shell", "x" * 10_001): [],
+}
+
+
+@pytest.mark.scenario("W6", part="agent")
+@pytest.mark.parametrize(("call", "words"), SCOPES.items())
+def test_always_names_its_scope_and_the_narrow_one_comes_first(
+    call: tuple[str, str], words: list[str]
+) -> None:
+    labels = [choice.label for choice in worded(asked(*call)).choices]
+
+    never = [f"Always deny {one}" for one in words[:1]]
+    assert labels == ["Allow", *(f"Always allow {one}" for one in words), "Deny", *never]
+
+
+@pytest.mark.scenario("W6", part="agent")
+def test_a_scope_allows_what_it_says_and_no_more() -> None:
+    def allows(tool: str, subject: str, scope: int, other: tuple[str, str]) -> bool:
+        rules = scopes_of(tool, subject)[scope].rules("allow")
+        return Rules(rules).decide(*other)[0] == "allow"
+
+    assert allows("shell", "git log *", 0, ("shell", "git log *"))
+    assert not allows("shell", "git log *", 0, ("shell", "git log x"))
+    assert allows("shell", "git log", 1, ("shell", "git push"))
+    for other in ("git log; rm x", "git log > x", "github x", "git $(x)"):
+        assert not allows("shell", "git log", 1, ("shell", other))
+    assert not allows("shell", "git log", 1, ("shell_background", "git log"))
+    assert allows("write_file", "a/b.sh", 0, ("edit_file", "a/b.sh"))
+    assert not allows("write_file", "a/b.sh", 0, ("write_file", "a/c.sh"))
+    assert not allows("write_file", "a/b.sh", 0, ("read_file", "a/b.sh"))
+    assert allows("write_file", "a/b.sh", 1, ("write_file", "a/c/d.sh"))
+    assert not allows("write_file", "a/b.sh", 1, ("write_file", "ab.sh"))
+    assert not allows("fetch", "https://a.org/x", 1, ("fetch", "https://a.org.evil.com/"))
+
+
+@pytest.mark.scenario("W22", part="server")
+@pytest.mark.scenario("W22", part="acp")
+@pytest.mark.scenario("W22", part="chat")
+def test_a_write_is_shown_as_what_it_changes() -> None:
+    old = "".join(f"line {n}\n" for n in range(21))
+    said = worded(asked("write_file", "build.sh", old, path="build.sh", text="rm -rf /\n"))
+
+    assert (said.asks, said.kind) == ("wants to write build.sh", "diff")
+    assert said.summary == "replaces 21 lines with 1"
+    assert said.lines[0] == ("-", "line 0")
+    assert said.lines[-1] == ("+", "rm -rf /")
+    new = worded(asked("write_file", "new", None, path="new", text="a\nb"))
+    assert new.summary == "a new file of 2 lines"
+
+
+@pytest.mark.scenario("W22", part="chat")
+def test_a_command_is_shown_over_its_lines_with_what_cannot_be_seen_marked() -> None:
+    command = "echo safe \u202e\u2066# \u2069\nrm\u200b -rf \U000e0041/"
+    said = worded(asked("shell", command, command=command, timeout=5))
+
+    assert [text for _, text in said.lines] == [
+        "echo safe ⟨U+202E⟩⟨U+2066⟩# ⟨U+2069⟩",
+        "rm⟨U+200B⟩ -rf ⟨U+E0041⟩/",
+        "timeout: 5",
+    ]
+    assert said.notes[0].startswith("5 characters that cannot be seen are marked: ⟨U+202E⟩")
+
+
+@pytest.mark.scenario("W22", part="chat")
+def test_what_is_too_long_to_be_shown_is_said_to_be() -> None:
+    said = worded(asked("shell", "x", command="x" * 30_000))
+
+    assert said.lines[-1] == ("@", "10,000 more characters, which are not shown")
+    assert said.notes == ("only the first 20,000 of 30,000 characters are shown",)
