@@ -57,6 +57,7 @@ Watcher: TypeAlias = "Callable[[News, Question], object]"
 Preview: TypeAlias = "Callable[[str, Mapping[str, Any], Callable[[], bool]], Change | None]"
 _threads = DaemonThreads()
 _NOT_ALLOWED = "the person did not allow it"
+_UNHEARD = "(there was nobody to ask)"
 _NOBODY = "it has to be allowed, and there is nobody to ask"
 _REMEMBERED = 1000  # calls of programs that wait
 
@@ -180,7 +181,7 @@ class Questions:
         with acting("this answer"):
             if (one := self._open.get(id)) is not None:
                 one.unheard = True
-            self._answer(id, generation, allow=False, always=False)
+            self._take(id, generation, Answer(False, by=_UNHEARD))
 
     def answer(
         self,
@@ -199,18 +200,22 @@ class Questions:
         so. Raises `AnswerRefused` if the answer is not taken; then nothing was done.
         """
         with acting("this answer"):
-            one, words, rules = self._open.get(id), "", tuple[Rule, ...]()
-            if one is not None:
+            words, rules = "", tuple[Rule, ...]()
+            if (one := self._open.get(id)) is not None:
                 words, rules = self._reach(one.question, allow=allow, always=always, scope=scope)
-            current = one is not None and one.asker.current and not one.answer.done()
-            try:
-                self._asks.answer(id, generation, current=current)
-            except QuestionWithdrawn:
-                if one is not None:
-                    self._put_away(one)
-                raise
+            self._take(id, generation, Answer(allow, by, words), rules)
+
+    def _take(self, id: str, generation: int, answer: Answer, rules: tuple[Rule, ...] = ()) -> None:
+        one = self._open.get(id)
+        current = one is not None and one.asker.current and not one.answer.done()
+        try:
+            self._asks.answer(id, generation, current=current)
+        except QuestionWithdrawn:
             if one is not None:
-                self._answer(one, Answer(allow, by, words), rules)
+                self._put_away(one)
+            raise
+        if one is not None:
+            self._answer(one, answer, rules)
 
     def _reach(
         self, question: Question, *, allow: bool, always: bool | Rule, scope: str
