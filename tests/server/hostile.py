@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+
+import pytest
 
 from lastword import Runtime
 from lastword.server import Limits, Token
@@ -38,3 +41,12 @@ async def said(client: Client, request: bytes) -> Answer:
 def raw(first: str, *lines: str, body: bytes = b"") -> bytes:
     """A request of exactly these lines."""
     return "\r\n".join((first, *lines, "", "")).encode() + body
+
+
+def room_for(files: int) -> None:
+    """Let this process have so many files open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < files:
+        if hard < files:
+            pytest.skip(f"only {hard} files may be open here, and it takes {files}")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))

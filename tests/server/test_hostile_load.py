@@ -17,6 +17,7 @@ from lastword.server import Limits, Token
 from tests.promise.workshop import until
 from tests.server.client import SECRET, Client, read_answer, read_head, served, serving_engine
 from tests.server.engines import Doors, echo
+from tests.server.hostile import room_for
 
 OTHER = "the token of somebody else"
 QUICK = Limits(arrival=0.2, idle=1.0, stalled=0.2)
@@ -256,7 +257,7 @@ async def test_those_who_rest_give_way_and_those_who_are_being_answered_do_not()
 async def test_ten_thousand_watchers_are_refused_politely_and_everybody_else_is_answered() -> None:
     limits = Limits()
     engine, tokens = Doors(), (Token(SECRET), Token(OTHER, "other"))
-    _room_for(2 * limits.watchers + 200)
+    room_for(2 * limits.watchers + 200)
     async with Runtime(engine) as runtime, served(runtime, tokens=tokens) as client:
         other = client.as_(OTHER)
         await other.send("s", "go")
@@ -289,14 +290,6 @@ async def _asked(
     writer.write(request)
     status, _ = await read_head(reader)
     return status, reader, writer
-
-
-def _room_for(files: int) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < files:
-        if hard < files:
-            pytest.skip(f"only {hard} files may be open here, and it takes {files}")
-        resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
 
 
 def test_a_server_has_no_more_connections_than_files_that_it_may_open() -> None:

@@ -114,7 +114,11 @@ class _Endpoint:
         if operation.sends:
             await cast("Stream", operation.handler)(asked, scope, receive, send)
             return
-        with self._desk.shares.request(asked.who.principal):
+        first = operation.first
+        if operation.takes:
+            await asked.arrive(first=first)
+            first = first or bool(operation.may_stop and await operation.may_stop(asked))
+        with self._desk.shares.request(asked.who.principal, first=first):
             answer = await cast("Handler", operation.handler)(asked)
         await _give(answer, send)
 

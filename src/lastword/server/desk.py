@@ -24,6 +24,7 @@ from lastword.server.wire import ReceiptOut
 
 T = TypeVar("T")
 _LONGEST_NAME = 200
+_SMALL = 16 << 10  # bytes of a body that has right of way, and takes nobody's room
 _FORBIDDEN = frozenset("/#\\")
 
 
@@ -70,6 +71,7 @@ class Asked:
         self.who = who
         self.request = request
         self.shapes = Shapes(who.space)
+        self._body: bytes | None = None
 
     @property
     def name(self) -> str:
@@ -131,6 +133,12 @@ class Asked:
             receipt = replace(receipt, messages=hidden)
         return self.shapes.receipt(receipt)
 
+    async def arrive(self, *, first: bool = False) -> int:
+        """Have all of it here, before it counts as a request that is being answered; its size."""
+        if self._body is None:
+            self._body = await self._read(first=first)
+        return len(self._body)
+
     async def body(self, kind: type[T]) -> T:
         """What was sent, as that type."""
         media = self.request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -139,24 +147,28 @@ class Asked:
                 "unsupported-media-type",
                 f"say content-type: application/json; it is {media or 'not said'!r}",
             )
+        await self.arrive()
         try:
-            return msgspec.json.decode(await self._read(), type=kind)
+            return msgspec.json.decode(self._body or b"", type=kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Trouble("bad-request", f"the body is not what was expected: {error}") from error
 
-    async def _read(self) -> bytes:
-        most, limits = self.desk.limits.body, self.desk.limits
+    async def _read(self, *, first: bool) -> bytes:
+        limits, shares = self.desk.limits, self.desk.shares
+        most = min(limits.body, _SMALL) if first else limits.body
         length = self.request.headers.get("content-length", "0")
         if length.isdigit() and int(length) > most:
             raise too_large(most)
         parts, size = list[bytes](), 0
         try:
-            async with asyncio.timeout(limits.arrival):
-                async for part in self.request.stream():
-                    size += len(part)
-                    if size > most:
-                        raise too_large(most)
-                    parts.append(part)
+            with shares.arriving(self.who.principal, first=first) as more:
+                async with asyncio.timeout(limits.arrival):
+                    async for part in self.request.stream():
+                        size += len(part)
+                        if size > most:
+                            raise too_large(most)
+                        more(len(part))
+                        parts.append(part)
         except TimeoutError:
             raise Trouble("too-slow", f"the body did not arrive in {limits.arrival:g} s") from None
         except ClientDisconnect:

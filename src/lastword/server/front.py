@@ -14,6 +14,7 @@ from urllib.parse import unquote_to_bytes
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lastword.server.limits import has_right_of_way
 from lastword.server.problems import Trouble, mistake
 from lastword.server.who import PERSON, Keys, Who
 
@@ -71,6 +72,7 @@ class Front:
         try:
             headers = Headers(scope=scope)
             self._must_be_for_us(scope, headers)
+            _must_have_room(scope)
             scope["lastword.who"] = self._find(scope, headers)
             await self._inner(scope, receive, labelled)
         except Trouble as trouble:
@@ -136,6 +138,18 @@ class Front:
                 name, _, value = pair.partition("=")
                 if name.strip() == self._cookie:
                     yield value.strip()
+
+
+def _must_have_room(scope: Scope) -> None:
+    """A connection beyond the limit is for what has right of way."""
+    extensions: dict[str, object] = scope.get("extensions") or {}
+    crowded = bool(extensions.get("lastword.crowded"))
+    if crowded and not has_right_of_way(scope["method"], scope["path"]):
+        raise Trouble(
+            "too-many",
+            "too many connections are open; try again soon",
+            headers={"connection": "close"},
+        )
 
 
 def _name(host: str) -> str:

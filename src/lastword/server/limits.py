@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import resource
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from lastword.server.problems import Trouble
 
 _SPARE = 256  # files that are open for other reasons than connections
+RESERVE = 256  # connections beyond the limit, for what has right of way
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,9 @@ class Limits:
     body: int = 8 << 20  # bytes of a request
     header: int = 32 << 10
     connections: int = 4096  # in all
-    requests: int = 256  # at the same time, of one principal
+    requests: int = 256  # at the same time, of one principal; one counts when its body is here
+    arriving: int = 64 << 20  # bytes of one principal's bodies that are not here whole
+    stops: int = 1024  # of one principal at the same time, with what else has right of way
     watchers: int = 1024  # event streams of one principal
     all_watchers: int = 3072  # so that there are connections for who wants to stop something
     sessions: int = 10_000  # of one principal
@@ -31,7 +34,7 @@ class Limits:
     def within_reach(self) -> Limits:
         """The same, or less if this process may not have as many files open: who comes when there
         is none left could not even be refused."""
-        wanted = self.connections + _SPARE
+        wanted = self.connections + RESERVE + _SPARE
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         if soft != resource.RLIM_INFINITY and soft < most:
@@ -40,8 +43,15 @@ class Limits:
                 soft = most
         if soft == resource.RLIM_INFINITY or soft >= wanted:
             return self
-        room = max(soft - _SPARE, soft // 2)
+        room = max(soft - RESERVE - _SPARE, soft // 2)
         return replace(self, connections=room, all_watchers=min(self.all_watchers, room * 3 // 4))
+
+
+def has_right_of_way(method: str, path: str) -> bool:
+    """Whether this has a share of its own, so that it is answered whatever else is asked: what ends
+    something, and whether the server is well."""
+    stops = method == "POST" and path.endswith("/stop")
+    return stops or method == "DELETE" or path in {"/healthz", "/readyz"}
 
 
 class Shares:
@@ -50,16 +60,41 @@ class Shares:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._requests: Counter[str] = Counter()
+        self._stops: Counter[str] = Counter()
+        self._arriving: Counter[str] = Counter()
         self.watchers: Counter[str] = Counter()
 
     @contextmanager
-    def request(self, principal: str) -> Generator[None]:
-        """One more request of a principal's, until it is answered."""
-        if self._requests[principal] >= self._limits.requests:
-            most = self._limits.requests
+    def request(self, principal: str, *, first: bool = False) -> Generator[None]:
+        """One more request of a principal's that has arrived, until it is answered; `first` if it
+        has right of way."""
+        among = self._stops if first else self._requests
+        most = self._limits.stops if first else self._limits.requests
+        if among[principal] >= most:
             raise Trouble("too-many", f"{most} requests are being answered; wait for one of them")
-        with _counted(self._requests, principal):
+        with _counted(among, principal):
             yield
+
+    @contextmanager
+    def arriving(self, principal: str, *, first: bool = False) -> Generator[Callable[[int], None]]:
+        """A body on its way here: what is given is told of each piece. No number of slow bodies
+        takes anything from requests that have arrived; only their bytes are bounded."""
+        size = 0
+
+        def more(bytes_: int) -> None:
+            nonlocal size
+            if not first and self._arriving[principal] + bytes_ > self._limits.arriving:
+                most = self._limits.arriving
+                raise Trouble("too-many", f"{most} bytes of other requests are still arriving")
+            size += bytes_
+            self._arriving[principal] += bytes_
+
+        try:
+            yield more
+        finally:
+            self._arriving[principal] -= size
+            if not self._arriving[principal]:
+                del self._arriving[principal]
 
     @contextmanager
     def watcher(self, principal: str) -> Generator[None]:

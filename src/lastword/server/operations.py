@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from lastword.server import cell_wire, cells, metrics, queue, records, sessions, wire
 from lastword.server.desk import Asked, Reply, reply
+from lastword.server.limits import has_right_of_way
 from lastword.server.problems import Trouble
 from lastword.server.watching import events
 from lastword.server.who import Right
@@ -45,6 +46,12 @@ class Operation:
     problems: tuple[str, ...] = ()
     open: bool = False  # to who is not known, too
     sends: bool = False  # its handler sends the answer itself
+    may_stop: Callable[[Asked], Awaitable[bool]] | None = None  # by what it says, a stop after all
+
+    @property
+    def first(self) -> bool:
+        """Whether it has right of way."""
+        return has_right_of_way(self.method, self.path)
 
     @property
     def name(self) -> str:
@@ -111,6 +118,7 @@ OPERATIONS: tuple[Operation, ...] = (
         wire.TicketOut,
         status=202,
         takes=wire.MessageIn,
+        may_stop=sessions.is_stop,
         problems=("busy", "queue-full", "too-many", "undurable", "owned-elsewhere", "closing"),
     ),
     Operation(

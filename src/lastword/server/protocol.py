@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from lastword.server.front import LABELS
-from lastword.server.limits import Limits
+from lastword.server.limits import RESERVE, Limits
 from lastword.server.problems import Trouble
 
 _AHEAD = 16  # requests that may wait for the one before them, on one connection
@@ -18,18 +18,35 @@ _AHEAD = 16  # requests that may wait for the one before them, on one connection
 
 def protocol(limits: Limits) -> type[asyncio.Protocol]:
     """The protocol of a server with these limits."""
-    return type("Protocol", (_Protocol,), {"limits": limits, "resting": {}})
+    return type("Protocol", (_Protocol,), {"limits": limits, "ways": _Ways({}, {}, {})})
 
 
 class _TurnedAway(Exception):
     """So that nothing more of what has arrived is read."""
 
 
+def _one_gives_way(way: dict[_Protocol, None]) -> bool:
+    for one in way:
+        one.transport.abort()
+        one.be_active()
+        return True
+    return False
+
+
+class _Ways(NamedTuple):
+    """Those that nothing is done for yet. When there is no more room they give way to whoever
+    comes, who has been there longest first: before all others those who rest, then those whose body
+    is on its way. If there are none, who comes is one of the reserve, and has to have right of way;
+    there they give way to one another, but not before all that arrived with them was read."""
+
+    resting: dict[_Protocol, None]
+    arriving: dict[_Protocol, None]
+    reserve: dict[_Protocol, None]
+
+
 class _Protocol(HttpToolsProtocol):
     limits = Limits()
-    # Those that nothing is done for: they give way to whoever comes when there is no more room,
-    # and who has rested longest is first.
-    resting: ClassVar[dict[_Protocol, None]] = {}
+    ways: ClassVar[_Ways] = _Ways({}, {}, {})
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as uvicorn has them
         super().__init__(*args, **kwargs)
@@ -38,6 +55,7 @@ class _Protocol(HttpToolsProtocol):
         self._unread = 0  # bytes that arrived and are neither of a head that is here nor of a body
         self._in_head = True
         self._in_body = False
+        self._crowded = False  # it is one of the reserve: only what has right of way is answered
         self._unanswered: list[RequestResponseCycle] = []
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -46,18 +64,18 @@ class _Protocol(HttpToolsProtocol):
         # the kernel wait with it for more (asyncio says so only of sockets that it made itself)
         transport.set_write_buffer_limits(high=0)
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if len(self.connections) > self.limits.connections and not self._make_room():
+        if self._has_room():
+            self._expect_head()
+        else:
             most = self.limits.connections
             self._turn_away(Trouble("too-many", f"{most} connections are open; try again soon"))
-        else:
-            self._expect_head()
 
-    def _make_room(self) -> bool:
-        for one in self.resting:
-            one.transport.abort()
-            one.be_active()
+    def _has_room(self) -> bool:
+        here, most = len(self.connections), self.limits.connections
+        if here <= most or _one_gives_way(self.ways.resting) or _one_gives_way(self.ways.arriving):
             return True
-        return False
+        self._crowded = True
+        return here <= most + RESERVE or _one_gives_way(self.ways.reserve)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.be_active()
@@ -93,7 +111,10 @@ class _Protocol(HttpToolsProtocol):
         if len(self.pipeline) >= _AHEAD:
             self._turn_away(Trouble("too-many", f"{_AHEAD} requests wait for the one before them"))
             raise _TurnedAway
-        self.scope["extensions"] = {"lastword.paused": self._paused}  # pyright: ignore[reportGeneralTypeIssues] - an extension of ours
+        self._crowded = self._crowded and len(self.connections) > self.limits.connections
+        self._waits_in(self.ways.arriving)
+        ours = {"lastword.paused": self._paused, "lastword.crowded": self._crowded}
+        self.scope["extensions"] = ours  # pyright: ignore[reportGeneralTypeIssues] - ours, too
         super().on_headers_complete()
         self.flow.resume_reading()  # what waits is bounded, and that somebody leaves has to be read
         self._unanswered = [one for one in self._unanswered if not one.response_complete]
@@ -105,6 +126,8 @@ class _Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._in_body = False
+        for way in (self.ways.arriving, self.ways.reserve):
+            way.pop(self, None)
         super().on_message_complete()
         if self.cycle.response_complete:
             self._rest()
@@ -122,7 +145,7 @@ class _Protocol(HttpToolsProtocol):
     def _expect_head(self) -> None:
         self.be_active()
         self._in_head = True
-        self.resting[self] = None
+        self._waits_in(self.ways.resting)
         self._late = self.loop.call_later(self.limits.arrival, self._too_late)
 
     def _rest(self) -> None:
@@ -131,13 +154,17 @@ class _Protocol(HttpToolsProtocol):
         uvicorn's own clock for this is put back by every byte.
         """
         self.be_active()
-        self.resting[self] = None
+        self._waits_in(self.ways.resting)
         seconds = self.limits.arrival if self._in_body else self.limits.idle
         self._late = self.loop.call_later(seconds, self.transport.abort)
 
+    def _waits_in(self, way: dict[_Protocol, None]) -> None:
+        (self.ways.reserve if self._crowded else way)[self] = None
+
     def be_active(self) -> None:
         """It is not waited for, and gives way to nobody."""
-        self.resting.pop(self, None)
+        for way in self.ways:
+            way.pop(self, None)
         if self._late:
             self._late.cancel()
             self._late = None

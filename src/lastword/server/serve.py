@@ -15,6 +15,8 @@ from lastword.server.asgi import routes
 from lastword.server.desk import Desk
 from lastword.server.protocol import protocol
 
+_WAITING = 2048  # connections that the kernel keeps until they are taken
+AT_ONCE = 64  # of them that are taken in one step: a stop is not to wait for thousands
 _LAST_WORDS = 2  # seconds that answers under way have when all runs are stopped
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -28,6 +30,8 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(_WAITING)  # what asyncio takes in one step it made the kernel's limit, too
         self.ready.set()
 
     @contextmanager
@@ -39,11 +43,11 @@ def listen(host: str, port: int, *, otherwise: bool = False) -> socket.socket:
     """A socket that listens there; or, if somebody else does, and that is allowed, elsewhere."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        return socket.create_server((host, port), family=family, backlog=_WAITING)
     except OSError as error:
         if not otherwise:
             raise OSError(f"cannot listen on {host}, port {port}: {error.strerror}") from error
-        return socket.create_server((host, 0), family=family, backlog=2048)
+        return socket.create_server((host, 0), family=family, backlog=_WAITING)
 
 
 @asynccontextmanager
@@ -63,6 +67,7 @@ async def serving(
         http=protocol(desk.limits),
         ws="none",
         lifespan="off",
+        backlog=AT_ONCE,
         log_config=None,
         access_log=False,
         server_header=False,

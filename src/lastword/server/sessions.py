@@ -17,6 +17,7 @@ from lastword.server.problems import Trouble
 from lastword.server.who import LOCAL
 from lastword.stores.contract import Overview, Place
 
+_STOP_WORDS = 1 << 10  # bytes: no message that means stop is longer
 _TAKES_OVER: tuple[Policy, ...] = ("takeover", "rollback")
 
 
@@ -92,6 +93,14 @@ async def delete(asked: Asked) -> Reply:
     for names in (asked.desk.known, asked.desk.named):
         names.get(asked.who.principal, set()).discard(asked.name)
     return reply(wire.Stopped(asked.shapes.receipt(receipt)))
+
+
+async def is_stop(asked: Asked) -> bool:
+    """Whether a message is words that are heeded as a stop."""
+    if await asked.arrive() > _STOP_WORDS:
+        return False
+    said = await asked.body(wire.MessageIn)
+    return said.heed_stop and means_stop(said.text)
 
 
 async def send(asked: Asked) -> Reply:
