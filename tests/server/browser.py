@@ -58,8 +58,9 @@ def chromium() -> Generator[Browser]:
 class Server:
     """`lastword serve` with the rehearsal agent, and a store that outlives it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *more: str) -> None:
         self._folder = folder
+        self._more = more  # that is said behind `lastword serve`
         self._port = _free_port()
         self._process: subprocess.Popen[str] | None = None
         self.url = f"http://127.0.0.1:{self._port}/"
@@ -67,12 +68,20 @@ class Server:
 
     def start(self) -> None:
         """Start it; it prints the link when it can be visited."""
-        home = {"HOME": str(self._folder), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
         where = "--port", str(self._port), "--store", f"sqlite:{self._folder / 'page.db'}"
         self._process = process = subprocess.Popen(
-            [sys.executable, "-m", "lastword", "serve", "--model", "rehearsal", *where],
+            [
+                sys.executable,
+                "-m",
+                "lastword",
+                "serve",
+                "--model",
+                "rehearsal",
+                *where,
+                *self._more,
+            ],
             cwd=self._folder,
-            env=os.environ | home,
+            env=self._environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,
@@ -83,6 +92,23 @@ class Server:
             self.end()
             pytest.fail(f"no link is in what it said first: {told!r}")
         self.link = found[0]
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        home = {"HOME": str(self._folder), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
+        return os.environ | home
+
+    def new_link(self) -> str:
+        """Another one, as `lastword link` prints it."""
+        told = subprocess.run(
+            [sys.executable, "-m", "lastword", "link", "--url", self.url],
+            cwd=self._folder,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return told.stdout.strip()
 
     def end(self) -> None:
         """As a person does it, with Ctrl-C."""

@@ -98,11 +98,13 @@ class Client:
 
     @asynccontextmanager
     async def events(
-        self, session: str, query: str = "", **headers: str
+        self, session: str, query: str = "", *, leaving: str = "", **headers: str
     ) -> AsyncGenerator[AsyncIterator[Any]]:
-        """The events of a session, as they come."""
+        """The events of a session, as they come; `leaving` is what to do when this ends."""
         reader, writer = await self.open()
-        writer.write(self.request("GET", f"/v1/sessions/{session}/events{query}", b"", headers))
+        path = f"/v1/sessions/{session}/events"
+        asked = ("POST", f"{path}?on_disconnect={leaving}") if leaving else ("GET", path + query)
+        writer.write(self.request(*asked, b"", headers))
         status, told = await read_head(reader)
         assert status == 200, await reader.read()
         assert told["content-type"].startswith("text/event-stream")

@@ -12,13 +12,12 @@ import pytest
 from lastword import Runtime
 from lastword.agent.permission import Questions
 from lastword.server import Token
-from lastword.server.front import CSP
-from lastword.server.who import PERSON, Keys, Who, token_from
+from lastword.server.who import Who, token_from
 from tests.promise.workshop import until
 from tests.server.asking import waiting
 from tests.server.client import SECRET, Client, served, serving_engine, upto
 from tests.server.engines import Doors, echo
-from tests.server.hostile import door, raw, said
+from tests.server.hostile import raw, said
 
 BOB, MALLORY = "the token of bob, long enough", "the token of mallory, long enough"
 SENDER, STOPPER = "the token of a sender, long enough", "the token of a stopper, long enough"
@@ -36,7 +35,7 @@ async def test_a_server_answers_only_to_its_own_names() -> None:
             *("evil.example", f"evil.example:{port}", "127.0.0.1.nip.io", "localhost.evil.example"),
             *("localhost, evil.example", "localhost@evil.example", "2130706433", "0.0.0.0", " "),  # noqa: S104
         ):
-            for path in ("/v1/me", "/", "/healthz", "/v1/openapi.json", "/nothing", "/open/x"):
+            for path in ("/v1/me", "/", "/healthz", "/v1/openapi.json", "/nothing"):
                 answer = await client.get(path, host=host)
                 refused = answer.status, answer.problem
                 assert refused in {(403, "wrong-host"), (400, "bad-request")}, (host, path)
@@ -49,12 +48,11 @@ async def test_a_server_answers_only_to_its_own_names() -> None:
             assert (answer.status, answer.problem) == (400, "bad-request"), lines
 
 
-async def test_a_page_of_another_site_reaches_nothing_with_a_persons_cookie() -> None:
-    async with door() as (client, keys):
-        opened = await client.get(f"/open/{keys.new_link()}")
-        cookie = opened.headers["set-cookie"].partition(";")[0]
+async def test_a_page_of_another_site_reaches_nothing_where_nobody_need_say_who_they_are() -> None:
+    """A browser adds nothing of its own to what another page asks; here nothing would be needed."""
+    async with Runtime(echo) as runtime, served(runtime, tokens=()) as client:
         here = f"http://127.0.0.1:{client.port}"
-        own = await client.post("/v1/sessions/s/stop", cookie=cookie, origin=here)
+        own = await client.post("/v1/sessions/s/stop", origin=here)
         assert own.status == 200
         elsewhere: list[dict[str, str]] = [
             {"origin": "https://evil.example"},
@@ -67,82 +65,28 @@ async def test_a_page_of_another_site_reaches_nothing_with_a_persons_cookie() ->
             {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},
         ]
         for headers in elsewhere:
-            asked = {**headers, "cookie": cookie}
-            stop = await client.ask("POST", "/v1/sessions/s/stop", headers=asked)
-            assert (stop.status, stop.problem) == (403, "wrong-origin"), headers
-            resume = await client.ask("POST", "/v1/sessions/s/queue/resume", headers=asked)
-            assert resume.problem == "wrong-origin", headers
-            preflight = await client.ask("OPTIONS", "/v1/sessions/s/messages", headers=asked)
-            assert preflight.status == 403, headers
+            for path in ("stop", "queue/resume", "events?on_disconnect=stop"):
+                stop = await client.ask("POST", f"/v1/sessions/s/{path}", headers=headers)
+                assert (stop.status, stop.problem) == (403, "wrong-origin"), headers
+            preflight = await client.ask("OPTIONS", "/v1/sessions/s/messages", headers=headers)
+            assert preflight.status in {403, 405}, headers
             assert not [name for name in preflight.headers if name.startswith("access-control")]
-        for headers in elsewhere[:-1]:
-            asked = {**headers, "cookie": cookie}
-            events = await client.ask(
-                "GET", "/v1/sessions/s/events?on_disconnect=stop", headers=asked
-            )
+            events = await client.ask("GET", "/v1/sessions/s/events", headers=headers)
             assert events.problem == "wrong-origin", headers
 
 
 async def test_a_form_cannot_say_what_only_a_program_says() -> None:
-    async with door() as (client, keys):
-        opened = await client.get(f"/open/{keys.new_link()}")
-        cookie = opened.headers["set-cookie"].partition(";")[0]
+    async with serving_engine(echo) as client:
         for media in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""):
             answer = await client.ask(
                 *("POST", "/v1/sessions/s/messages", b'{"text": "do it"}'),
-                headers={"cookie": cookie, "content-type": media},
+                headers={"content-type": media},
             )
             assert (answer.status, answer.problem) == (415, "unsupported-media-type"), media
-        assert (await client.get("/v1/sessions", cookie=cookie)).json["sessions"] == []
+        assert (await client.get("/v1/sessions")).json["sessions"] == []
 
 
 # keys
-
-
-async def test_a_link_is_used_up_by_one_click_and_by_nothing_that_looks_ahead() -> None:
-    async with door() as (client, keys):
-        path = f"/open/{keys.new_link()}"
-        for method, headers in (
-            ("HEAD", {}),
-            ("GET", {"sec-purpose": "prefetch;prerender"}),
-            ("GET", {"purpose": "prefetch"}),
-        ):
-            ahead = await said(client, client.request(method, path, headers=headers))
-            assert ahead.status == 503
-            assert "set-cookie" not in ahead.headers
-        clicked = await client.get(path)
-        assert clicked.status == 303
-        told = clicked.headers["set-cookie"].lower()
-        assert "httponly" in told
-        assert "samesite=strict" in told
-        for answer in (clicked, await client.get(path), await client.get("/open/never-was")):
-            assert answer.headers["cache-control"] == "no-store"
-            assert answer.headers["content-security-policy"] == CSP
-        assert (await client.get(path)).status == 403
-
-
-async def test_a_cookie_is_ours_unchanged_and_not_too_old_whatever_else_comes_with_it() -> None:
-    now = [1_000_000.0]
-    keys = Keys([Token(SECRET)], b"s" * 32, clock=lambda: now[0])
-    mine = keys.open(keys.new_link())
-    assert mine
-    name, until_, mark = mine.split(".")
-    async with door() as (client, real):
-        cookie = f"lastword={real.open(real.new_link())}"
-        for beside in ('a={"b": 1}; ', "lastword=x; ", "@; =; ;", "lastword; ", 'c="; ', "é=ü; "):
-            answer = await client.get("/v1/me", cookie=f"{beside};{cookie}; lastword=garbled")
-            assert answer.status == 200, beside
-        assert (await client.get("/v1/me", cookie=f"lastword={mine}")).status == 401, "another's"
-
-    assert keys.by_cookie(mine) == PERSON
-    token = token_from(b"s" * 32)
-    for forged in (
-        *(f"{name}.{int(until_) + 1}.{mark}", f"admin.{until_}.{mark}", f"{name}.{until_}."),
-        *(f"{name}.{until_}.{mark[:-1]}", mine + "=", "", ".", "..", f"token.{token}", "é" * 50),
-    ):
-        assert keys.by_cookie(forged) is None, forged
-    now[0] += 31 * 24 * 3600
-    assert keys.by_cookie(mine) is None
 
 
 async def test_a_token_is_believed_only_whole_and_where_it_belongs() -> None:

@@ -161,6 +161,6 @@ def test_who_listens_in_a_servers_place_is_given_nothing_that_opens_the_server(
     token = heard[0].removeprefix("Bearer ")
     mine = 8420 if port != 8420 else 8421
     keys = Keys([Token(token_from(key)), Token(token_from(key, mine))], key)
-    assert keys.by_token(token) is None
-    assert keys.by_token(token_from(key, mine))
+    assert keys.whose(token) is None
+    assert keys.whose(token_from(key, mine))
     assert place.exists()

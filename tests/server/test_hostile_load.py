@@ -138,7 +138,7 @@ async def test_leaving_is_a_stop_whatever_else_was_asked_for() -> None:
         await client.send("s", "go")
         await until(lambda: engine.runs)
         reader, writer = await client.open()
-        writer.write(staying(client, "GET", "/v1/sessions/s/events?on_disconnect=stop"))
+        writer.write(staying(client, "POST", "/v1/sessions/s/events?on_disconnect=stop"))
         await read_head(reader)
         writer.write(staying(client, "GET", "/healthz"))
         writer.close()

@@ -18,7 +18,7 @@ from lastword.server import Limits, Token, Who, app
 from lastword.server.asgi import routes
 from lastword.server.desk import Desk
 from lastword.server.serve import listen
-from lastword.server.who import Keys
+from lastword.server.who import ALL, Keys
 from tests.promise.workshop import until
 from tests.server.client import SECRET, Client, upto
 from tests.server.engines import Doors, Talker, echo
@@ -109,24 +109,19 @@ async def test_the_page_and_all_it_consists_of_are_found_under_the_path() -> Non
         assert (await client.get("/assets/..%2fwire.py")).status in {400, 404}
 
 
-async def test_the_link_sets_a_cookie_for_the_path_once() -> None:
+async def test_the_link_gives_the_page_a_key_once_wherever_it_is_mounted() -> None:
     async with Runtime(echo) as runtime:
         keys = Keys([Token(SECRET)])
         desk = Desk(runtime, None, keys, Limits(), "")
         async with mounted(routes(desk)) as client:
-            nobody = client.as_(None)
-            link = f"/open/{keys.new_link()}"
-            looked = await nobody.get(link, sec_purpose="prefetch")
-            assert looked.status == 503, "a program that looks ahead does not use it up"
-            opened = await nobody.get(link)
-            assert (opened.status, opened.headers["location"]) == (303, "/agent/")
-            cookie, *how = opened.headers["set-cookie"].split("; ")
-            assert {one.lower() for one in how} >= {"httponly", "path=/agent/", "samesite=strict"}
-            me = (await nobody.get("/v1/me", cookie=cookie)).json
-            assert (me["name"], me["rights"]) == ("local", ["admin", "read", "send", "stop"])
-            assert (await nobody.get(link)).status == 403
-            forged = cookie[:-2] + ("AA" if cookie[-2:] != "AA" else "BB")
-            assert (await nobody.get("/v1/me", cookie=forged)).status == 401
+            nobody, code = client.as_(None), {"code": keys.new_link()}
+            key = (await nobody.post("/v1/keys", code)).json["key"]
+            me = (await client.as_(key).get("/v1/me")).json
+            assert (me["name"], set(me["rights"])) == ("local", ALL)
+            again = await nobody.post("/v1/keys", code)
+            assert (again.status, again.problem) == (410, "used-link")
+            forged = key[:-2] + ("AA" if key[-2:] != "AA" else "BB")
+            assert (await client.as_(forged).get("/v1/me")).status == 401
             assert (await nobody.get("/v1/me")).status == 401
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from lastword.cli.entry import main
 from tests.server.asking import outcomes
-from tests.server.client import Answer, Client, upto
+from tests.server.client import Client, upto
 
 SOON = 30  # seconds: by then it has happened, or it never will
 ENGINE = "tests.server.engine_to_serve:engine"
@@ -32,16 +32,10 @@ class Server:
         self.token = ""
         self.port = 0
         self.link = ""
-        self.opened: Answer | None = None  # what the first link answered
+        self.key = ""  # what the page was given for the first link
         self._store = f"sqlite:{home / 'served.db'}"
         self._heard = home / "heard"
         self._process: subprocess.Popen[str] | None = None
-
-    @property
-    def cookie(self) -> str:
-        """Of whoever opened the first link."""
-        assert self.opened
-        return self.opened.headers["set-cookie"].partition(";")[0]
 
     @property
     def url(self) -> str:
@@ -70,7 +64,7 @@ class Server:
             )
         assert self.process.stdout
         told = self.process.stdout.readline()
-        found = re.fullmatch(r"Open (http://127\.0\.0\.1:(\d+)(/open/\S+))\n", told)
+        found = re.fullmatch(r"Open (http://127\.0\.0\.1:(\d+)/#key=(\S+))\n", told)
         assert found, f"no link is in what it said first: {told!r}"
         self.port, self.link = int(found[2]), found[3]
 
@@ -101,7 +95,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     served = Server(tmp_path_factory.mktemp("served"))
     served.start()
     try:
-        served.opened = asyncio.run(served.client.as_(None).get(served.link))
+        code = {"code": served.link}
+        served.key = asyncio.run(served.client.as_(None).post("/v1/keys", code)).json["key"]
         command = [sys.executable, "-m", "lastword", "token"]
         environment = os.environ | served.environment
         told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
@@ -135,15 +130,11 @@ async def test_the_link_opens_the_page_once_and_the_printed_token_is_good(
     server: Server,
 ) -> None:
     assert (await server.client.get("/v1/me")).json["agent"] == ""
-    nobody, opened = server.client.as_(None), server.opened
-    assert opened
-    assert (opened.status, opened.headers["location"]) == (303, "/")
-    assert (await nobody.get("/v1/me", cookie=server.cookie)).status == 200
-    used = opened.headers["set-cookie"].partition("=")[0]
-    assert used == f"lastword-{server.port}", "two servers of one person do not share a cookie"
-    once = await nobody.get(server.link)
-    again = await nobody.get(server.link)
-    assert (once.status in {303, 403}, again.status) == (True, 403)
+    nobody = server.client.as_(None)
+    assert (await server.client.as_(server.key).get("/v1/me")).status == 200
+    await nobody.post("/v1/keys", {"code": server.link})
+    again = await nobody.post("/v1/keys", {"code": server.link})
+    assert (again.status, again.problem) == (410, "used-link")
     assert (await nobody.get("/v1/me")).status == 401
     assert b"<!doctype html>" in (await nobody.get("/")).body.lower()
 
@@ -194,7 +185,7 @@ async def test_a_stop_that_cannot_be_asked_for_says_why(
 
 
 async def test_an_orderly_end_tells_who_watches_and_loses_nothing(server: Server) -> None:
-    client, cookie = server.client, server.cookie
+    client, key = server.client, server.key
     async with AsyncExitStack() as watching:
         events = await watching.enter_async_context(client.events("s"))
         idle = await watching.enter_async_context(client.events("idle"))
@@ -212,9 +203,9 @@ async def test_an_orderly_end_tells_who_watches_and_loses_nothing(server: Server
     assert (ended["kind"], ended["text"]) == ("ended", "shutdown")
 
     server.start()
-    client, nobody = server.client, server.client.as_(None)
+    client = server.client
     assert (await client.get("/v1/me")).status == 200, "the token is still good"
-    assert (await nobody.get("/v1/me", cookie=cookie)).status == 200, "and so is the cookie"
+    assert (await client.as_(key).get("/v1/me")).status == 200, "and so is the page's key"
     again = (await client.send("s", "wait here", id="here")).json
     assert (again["run"], again["outcome"]) == (sent["run"], "shutdown")
     known = (await client.get("/v1/sessions/s")).json

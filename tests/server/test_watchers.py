@@ -175,10 +175,10 @@ async def test_who_takes_nothing_for_too_long_holds_neither_a_stream_nor_a_conne
     ):
         await upto(first, "snapshot")
         await upto(second, "snapshot")
-        full = await client.get("/healthz")
+        full = await client.get("/v1/me")
         assert (full.status, full.problem) == (429, "too-many")
         await runtime.session("s").send("go")
-        while (await client.get("/healthz")).status != 200:
+        while (await client.get("/v1/me")).status != 200:
             await asyncio.sleep(0)
         await nobody_watches(client)
         assert (await client.get("/v1/sessions/s")).json["state"] == "running"
@@ -249,8 +249,8 @@ async def test_a_session_is_stopped_when_the_last_has_left_whose_leaving_is_to_s
     engine = Doors()
     async with serving_engine(engine) as client, client.events("s") as events:
         async with AsyncExitStack() as second:
-            async with client.events("s", "?on_disconnect=stop") as first:
-                other = await second.enter_async_context(client.events("s", "?on_disconnect=stop"))
+            async with client.events("s", leaving="stop") as first:
+                other = await second.enter_async_context(client.events("s", leaving="stop"))
                 await client.send("s", "go", id="go")
                 await upto(first, "text")
             await upto(other, "text")
@@ -268,9 +268,9 @@ async def test_who_may_not_stop_may_not_do_so_by_leaving() -> None:
     tokens = (Token(SECRET), Token(key, "ann", ("read", "send"), "local"))
     async with Runtime(engine) as runtime, served(runtime, tokens=tokens) as client:
         ann = client.as_(key)
-        answer = await ann.get("/v1/sessions/s/events?on_disconnect=stop")
+        answer = await ann.post("/v1/sessions/s/events?on_disconnect=stop")
         assert (answer.status, answer.problem) == (403, "forbidden")
-        wrong = await client.get("/v1/sessions/s/events?on_disconnect=explode")
+        wrong = await client.post("/v1/sessions/s/events?on_disconnect=explode")
         assert (wrong.status, wrong.problem) == (400, "bad-request")
         await client.send("s", "go")
         async with ann.events("s") as events:
@@ -285,7 +285,7 @@ async def test_an_orderly_end_stops_runs_as_a_shutdown_and_ends_every_stream() -
         server = served(runtime)
         client = await server.__aenter__()
         plain = await watching.enter_async_context(client.events("s"))
-        leaver = await watching.enter_async_context(client.events("s", "?on_disconnect=stop"))
+        leaver = await watching.enter_async_context(client.events("s", leaving="stop"))
         idle = await watching.enter_async_context(client.events("other"))
         await client.send("s", "go", id="go")
         for events in (plain, leaver):

@@ -1,7 +1,7 @@
 """The secret of a person's own server, kept where only they can read it.
 
-Cookies are signed with it, so that they outlive the server's process, and the token of programs of
-the same person is made from it.
+The keys of the page are signed with what is made from it, so that they outlive the server's
+process, and so is the token of programs of the same person.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ async def _serve(
     from lastword.server.front import LOOPBACK  # noqa: PLC0415
     from lastword.server.limits import Limits  # noqa: PLC0415
     from lastword.server.serve import listen, serve  # noqa: PLC0415
-    from lastword.server.who import Keys, Token, token_from  # noqa: PLC0415
+    from lastword.server.who import Keys, Token, page_secret, token_from  # noqa: PLC0415
 
     asks = served.questions.as_before_tool() if served.questions else None
     runtime = Runtime(
@@ -162,7 +162,8 @@ async def _serve(
     key = secret.ours()
     listening = listen(host, PORT if port is None else port, otherwise=port is None)
     number = listening.getsockname()[1]
-    keys = Keys([*tokens, Token(token_from(key)), Token(token_from(key, number))], key)
+    own = Token(token_from(key)), Token(token_from(key, number))
+    keys = Keys([*tokens, *own], page_secret(key, number))
     hosts = {*LOOPBACK, host, *(name.lower() for name in asked.allow_host)}
     if not _loopback(host):
         hosts.add("*")  # any address: only a name can be somebody else's
@@ -175,9 +176,7 @@ async def _serve(
         gc.enable()
         welcome = _Welcome(desk, host, number, moved=port is None and number != PORT)
         try:
-            await serve(
-                desk, listening, hosts=hosts, cookie=f"lastword-{number}", ready=welcome.show
-            )
+            await serve(desk, listening, hosts=hosts, ready=welcome.show)
         finally:
             welcome.close()
     await _leave()
@@ -231,5 +230,7 @@ class _Welcome:
             self.close()
 
     def _link(self) -> str:
+        from lastword.server.sessions import linked  # noqa: PLC0415 - needs an extra
+
         keys = self._desk.keys
-        return f"{self._root}/open/{keys.new_link() if keys else ''}"
+        return f"{self._root}/{linked(keys) if keys else ''}"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from functools import partial
 from typing import cast
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -55,7 +56,6 @@ def routes(
     *,
     hosts: Collection[str] | None = None,
     who: WhoAsks | None = None,
-    cookie: str = "lastword",
 ) -> ASGIApp:
     """The app of a desk."""
     paths: dict[str, dict[str, Operation]] = {}
@@ -67,10 +67,10 @@ def routes(
     told = encode(document())
     found += [
         Route("/v1/openapi.json", partial(pages.document, told)),
-        *pages.routes(desk, cookie),
+        *pages.ROUTES,
     ]
     router = Router(found, redirect_slashes=False, default=_nothing_here)
-    return Front(router, hosts=hosts, keys=desk.keys, who=who, cookie=cookie)
+    return Front(router, hosts=hosts, keys=desk.keys, who=who)
 
 
 async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
@@ -109,6 +109,8 @@ class _Endpoint:
                 f"{scope['method']} cannot be done here; {able} can",
                 headers={"allow": able},
             )
+        if not operation.open:
+            _must_be_a_program(scope)
         who = cast("Who | None", scope["lastword.who"])
         asked = Asked(self._desk, _allowed(operation, who), Request(scope, receive))
         if operation.sends:
@@ -123,14 +125,25 @@ class _Endpoint:
         await _give(answer, send)
 
 
+def _must_be_a_program(scope: Scope) -> None:
+    """A browser says what it wants something for. What a script asks for has no destination; a
+    link, a form, a frame or a picture has one, and anybody's page can have those."""
+    headers = Headers(scope=scope)
+    shown = headers.get("sec-fetch-dest", "empty") != "empty"
+    if shown or headers.get("sec-fetch-mode") == "navigate":
+        raise Trouble(
+            "wrong-origin", "this is for programs, and no page or frame is opened of it; / is one"
+        )
+
+
 def _allowed(operation: Operation, who: Who | None) -> Who:
     if operation.open:
         return who or NOBODY
     if who is None:
         raise Trouble(
             "unauthorized",
-            "say who asks: with `Authorization: Bearer TOKEN`, or by the link that the server "
-            "printed when it started",
+            "say who asks, with `Authorization: Bearer TOKEN`; the page does it for who has opened "
+            "the link that the server printed, or has typed a token there",
             headers={"www-authenticate": "Bearer"},
         )
     if operation.right and operation.right not in who.rights:

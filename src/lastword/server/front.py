@@ -7,7 +7,7 @@ can be made to lead here. So a server answers only to names it knows, and only t
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from urllib.parse import unquote_to_bytes
 
@@ -46,13 +46,11 @@ class Front:
         hosts: Collection[str] | None,
         keys: Keys | None,
         who: WhoAsks | None,
-        cookie: str,
     ) -> None:
         self._inner = inner
         self._hosts = hosts
         self._keys = keys
         self._who = who
-        self._cookie = cookie
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -123,21 +121,7 @@ class Front:
         if self._keys is None:
             return PERSON
         scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return self._keys.by_token(token.strip())
-        for value in self._cookies(headers):
-            if who := self._keys.by_cookie(value):
-                return who
-        return None
-
-    def _cookies(self, headers: Headers) -> Iterator[str]:
-        """All of our name. What other servers of this machine have set comes along, and may be
-        anything, also under this name; it must not keep the person out."""
-        for told in headers.getlist("cookie"):
-            for pair in told.split(";"):
-                name, _, value = pair.partition("=")
-                if name.strip() == self._cookie:
-                    yield value.strip()
+        return self._keys.whose(token.strip()) if scheme.lower() == "bearer" else None
 
 
 def _must_have_room(scope: Scope) -> None:

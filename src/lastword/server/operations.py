@@ -12,7 +12,7 @@ from lastword.server import cell_wire, cells, metrics, queue, records, sessions,
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.limits import has_right_of_way
 from lastword.server.problems import Trouble
-from lastword.server.watching import events
+from lastword.server.watching import events, follow
 from lastword.server.who import Right
 
 Handler: TypeAlias = Callable[[Asked], Awaitable[Reply]]
@@ -78,6 +78,7 @@ def _count(least: int = 0, most: int = 1000) -> dict[str, Any]:
 
 _LIMIT = Query("limit", "How many at most.", _count(1))
 _AFTER = Query("after", "How many to leave out.", _count(most=records.MOST))
+_EVENTS_AFTER = Query("after", "The same as Last-Event-ID.", {"type": "string"})
 _ONE = "/v1/sessions/{session}"
 _QUEUE = f"{_ONE}/queue"
 _CELL = f"{_ONE}/cells/{{cell}}"
@@ -97,6 +98,13 @@ OPERATIONS: tuple[Operation, ...] = (
         *("POST", "/v1/links", sessions.link, "admin", "A new one-time link to the page."),
         wire.Link,
         status=201,
+    ),
+    Operation(
+        *("POST", "/v1/keys", sessions.key, None, "The key of a link, for the page.", wire.KeyOut),
+        status=201,
+        takes=wire.KeyIn,
+        problems=("used-link",),
+        open=True,
     ),
     Operation(
         *("GET", "/v1/sessions", sessions.listed, "read", "The sessions, newest first."),
@@ -141,8 +149,16 @@ OPERATIONS: tuple[Operation, ...] = (
         "What happens, as server-sent events: a snapshot first, or, with a Last-Event-ID that is "
         "known, exactly what came after it.",
         "text/event-stream",
+        query=(_EVENTS_AFTER,),
+        problems=("too-many", "unknown-session"),
+        sends=True,
+    ),
+    Operation(
+        *("POST", f"{_ONE}/events", follow, "read"),
+        "The same, for who may also want the session to be stopped when they leave.",
+        "text/event-stream",
         query=(
-            Query("after", "The same as Last-Event-ID.", {"type": "string"}),
+            _EVENTS_AFTER,
             Query(
                 "on_disconnect",
                 "`stop`: the session is stopped when the last such watcher leaves.",

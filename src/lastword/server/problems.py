@@ -54,6 +54,7 @@ TITLES: dict[str, tuple[int, str]] = {
     "not-found": (404, "There is nothing here"),
     "unknown-session": (404, "There is no such session"),
     "unknown-question": (404, "There is no such question"),
+    "used-link": (410, "This link has been used, or has run out"),
     "method-not-allowed": (405, "This cannot be done here"),
     "busy": (409, "The session is busy"),
     "stale-run": (409, "That run is neither active nor waiting"),

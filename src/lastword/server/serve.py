@@ -56,14 +56,13 @@ async def serving(
     listening: socket.socket,
     *,
     hosts: Collection[str] | None = None,
-    cookie: str = "lastword",
 ) -> AsyncGenerator[Callable[[], None]]:
     """Serve an opened runtime meanwhile; then end everything, in order.
 
     What is given hurries the end: nobody is waited for any more.
     """
     config = uvicorn.Config(
-        routes(desk, hosts=hosts, cookie=cookie),
+        routes(desk, hosts=hosts),
         http=protocol(desk.limits),
         ws="none",
         lifespan="off",
@@ -99,12 +98,11 @@ async def serve(
     listening: socket.socket,
     *,
     hosts: Collection[str] | None,
-    cookie: str,
     ready: Callable[[], object],
 ) -> None:
     """The same, until a signal comes; whoever sends two does not want to wait."""
     told, loop = asyncio.Event(), asyncio.get_running_loop()
-    async with serving(desk, listening, hosts=hosts, cookie=cookie) as hurry:
+    async with serving(desk, listening, hosts=hosts) as hurry:
 
         def hear() -> None:
             if told.is_set():

@@ -14,7 +14,7 @@ from lastword.runtime.stop import Answer
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.problems import Trouble
-from lastword.server.who import LOCAL
+from lastword.server.who import LOCAL, Keys
 from lastword.stores.contract import Overview, Place
 
 _STOP_WORDS = 1 << 10  # bytes: no message that means stop is longer
@@ -34,7 +34,23 @@ async def link(asked: Asked) -> Reply:
     keys = asked.desk.keys
     if keys is None or asked.who.principal != LOCAL:
         raise Trouble("forbidden", "links open the page of whoever started the server")
-    return reply(wire.Link(f"/open/{keys.new_link()}"), 201)
+    return reply(wire.Link(f"/{linked(keys)}"), 201)
+
+
+def linked(keys: Keys) -> str:
+    """A new link to the page, behind its path: a fragment is told to nobody but the page."""
+    return f"#key={keys.new_link()}"
+
+
+async def key(asked: Asked) -> Reply:
+    """The key for a link: given to a script of the page, never to what only looks ahead."""
+    told, keys = await asked.body(wire.KeyIn), asked.desk.keys
+    found = keys.open(told.code) if keys else None
+    if found is None:
+        raise Trouble(
+            "used-link", "a link opens the page once, for ten minutes; `lastword link` is another"
+        )
+    return reply(wire.KeyOut(found), 201)
 
 
 async def listed(asked: Asked) -> Reply:

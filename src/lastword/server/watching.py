@@ -1,4 +1,4 @@
-"""`GET …/events`: a session, from now on or from where one left off."""
+"""`…/events`: a session, from now on or from where one left off."""
 
 from __future__ import annotations
 
@@ -20,9 +20,24 @@ _ENTRIES = 300  # of the log that a snapshot has
 
 
 async def events(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
-    """What happens in a session, as server-sent events."""
-    desk, session = asked.desk, await asked.named()
+    """What happens in a session, as server-sent events. To look acts on nothing."""
+    if "on_disconnect" in asked.request.query_params:
+        raise Trouble(
+            "method-not-allowed",
+            "on_disconnect may stop something, so it is said with POST",
+            headers={"allow": "POST"},
+        )
+    await _watch(asked, scope, receive, send, stops=False)
+
+
+async def follow(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+    """The same, for who may have the session stopped by leaving."""
     stops = asked.choice("on_disconnect", "continue", "stop") == "stop"
+    await _watch(asked, scope, receive, send, stops=stops)
+
+
+async def _watch(asked: Asked, scope: Scope, receive: Receive, send: Send, *, stops: bool) -> None:
+    desk, session = asked.desk, await asked.named()
     if stops and "stop" not in asked.who.rights:
         raise Trouble("forbidden", f"{asked.who.name} has no right to stop, on leaving or before")
     hub = desk.streams.hub(session, asked.shapes)

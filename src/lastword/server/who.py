@@ -1,4 +1,6 @@
-"""Who asks: by a token, or by the cookie that a one-time link has set.
+"""Who asks: by a token, or by the key that the page was given for a one-time link.
+
+Neither is a cookie: a browser gives those to every server of the same machine, whatever its port.
 
 A token belongs to a principal, whose sessions nobody else sees; several may belong to the same one,
 with different rights. Tokens are compared by their hash, in constant time.
@@ -21,7 +23,8 @@ Right: TypeAlias = Literal["read", "send", "stop", "admin"]
 ALL: frozenset[Right] = frozenset(get_args(Right))
 LOCAL = "local"  # whoever started the server
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
-_LASTS = 30 * 24 * 3600.0  # seconds that a cookie does
+_LASTS = 30 * 24 * 3600.0  # seconds that a page's key does
+_RUNS_OUT = 600.0  # seconds after which a link that was not opened is none any more
 _LINKS = 16  # that are not used yet
 
 
@@ -84,7 +87,7 @@ class Token:
 
 
 class Keys:
-    """The tokens of a server, and the cookies and links that it gives out."""
+    """The tokens of a server, and the links and keys that it gives out for its page."""
 
     def __init__(
         self, tokens: Iterable[Token] = (), secret: bytes = b"", clock: Clock = time_of_day
@@ -92,34 +95,36 @@ class Keys:
         self._known = {_hash(token.secret): token.who for token in tokens}
         self._secret = secret or secrets.token_bytes(32)
         self._clock = clock
-        self._links: dict[str, None] = {}
+        self._links: dict[str, float] = {}  # and when each runs out
 
-    def by_token(self, token: str) -> Who | None:
-        """Whose token it is."""
+    def whose(self, told: str) -> Who | None:
+        """Whose token or key it is."""
+        return self._by_token(told) or self._by_key(told)
+
+    def _by_token(self, token: str) -> Who | None:
         given = _hash(token)
         found = [who for known, who in self._known.items() if hmac.compare_digest(known, given)]
         return found[0] if found else None
 
     def new_link(self) -> str:
-        """A code that can be turned into a cookie, once."""
+        """A code that can be turned into a key, once, and soon."""
         code = secrets.token_urlsafe(24)
-        self._links[code] = None
+        self._links[code] = self._clock() + _RUNS_OUT
         while len(self._links) > _LINKS:
             del self._links[next(iter(self._links))]
         return code
 
     def open(self, code: str) -> str | None:
-        """The cookie for a link that was not used yet."""
-        if code not in self._links:
+        """The key for a link that was not used yet, and has not run out."""
+        if self._links.pop(code, 0.0) <= self._clock():
             return None
-        del self._links[code]
         return self._signed(f"{LOCAL}.{int(self._clock() + _LASTS)}")
 
-    def by_cookie(self, cookie: str) -> Who | None:
-        """Whose cookie it is, if it is one of ours and has not run out."""
-        told, _, _ = cookie.rpartition(".")
+    def _by_key(self, key: str) -> Who | None:
+        """If it is one of ours and has not run out."""
+        told, _, _ = key.rpartition(".")
         name, _, until = told.rpartition(".")
-        if not hmac.compare_digest(self._signed(told).encode(), cookie.encode(errors="replace")):
+        if not hmac.compare_digest(self._signed(told).encode(), key.encode(errors="replace")):
             return None
         alive = until.isascii() and until.isdigit() and int(until) > self._clock()
         return PERSON if alive and name == LOCAL else None
@@ -137,6 +142,11 @@ def token_from(secret: bytes, port: int | None = None) -> str:
     """
     told = b"token" if port is None else b"token for port %d" % port
     return hmac.new(secret, told, hashlib.sha256).hexdigest()
+
+
+def page_secret(secret: bytes, port: int) -> bytes:
+    """What the keys of the page are signed with: one of a port is of no use at another."""
+    return hmac.new(secret, b"page of port %d" % port, hashlib.sha256).digest()
 
 
 def _hash(text: str) -> bytes:

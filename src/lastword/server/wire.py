@@ -88,9 +88,21 @@ class Me(Struct):
 
 
 class Link(Struct):
-    """A path that opens the page, once, as whoever started the server."""
+    """A path that opens the page, once and within ten minutes, as whoever started the server."""
 
     path: str
+
+
+class KeyIn(Struct, forbid_unknown_fields=True):
+    """What stands in the fragment of a link."""
+
+    code: Name
+
+
+class KeyOut(Struct):
+    """A key for `Authorization: Bearer`, in place of a token."""
+
+    key: str
 
 
 class Owner(Struct):

@@ -10,10 +10,12 @@ import "./sessions.js";
 import "./timeline.js";
 import { showKeys } from "./dialogs.js";
 import { Desk } from "./desk.js";
+import { isLink } from "./key.js";
 import { listenForKeys } from "./keys.js";
 import { Notices } from "./notices.js";
 import { blank, reduce } from "./state.js";
 import { Shelf } from "./shelf.js";
+import { enter } from "./signin.js";
 import { nextTheme, theme } from "./theme.js";
 import { going, phase, stoppable } from "./view.js";
 import { call, sessionPath, Stream } from "./wire.js";
@@ -40,7 +42,7 @@ class App {
   #told = this.state;
   #farewell = ""; // what there is to say of the session that was shown before
 
-  /** @param {"send" | "stop"} what */
+  /** @param {"send" | "stop" | "approve"} what */
   may = (what) => this.me?.rights?.includes(what) ?? true;
 
   dispatch(action) {
@@ -247,10 +249,15 @@ function drawer(open = !document.body.classList.contains("drawer")) {
 }
 
 find("#scrim").addEventListener("click", () => drawer(false));
-window.addEventListener("hashchange", () => (drawer(false), shelf.follow()));
+window.addEventListener("hashchange", () => {
+  if (isLink()) return location.reload(); // another link was opened here
+  drawer(false);
+  shelf.follow();
+});
 window.addEventListener("online", () => app.hurry());
 document.addEventListener("visibilitychange", () => app.drawSoon());
 
+await enter();
 await app.meet();
 await shelf.begin();
 parts.composer.focus();

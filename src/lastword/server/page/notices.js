@@ -3,6 +3,7 @@
 
 import { button, h } from "./dom.js";
 import { icon } from "./icons.js";
+import { signInForm } from "./signin.js";
 
 const LASTS = 6000; // ms of a line that nobody has to act on
 const PATIENCE = 700; // ms without a connection before it is worth a word
@@ -52,6 +53,7 @@ export class Notices {
   }
 
   signedOut() {
+    if (this.#out) return;
     this.#out = true;
     this.#banner.hidden = false;
     this.#banner.className = "banner out";
@@ -62,6 +64,7 @@ export class Notices {
         {},
         " Open the link that lastword printed where it was started; press Enter there for another.",
       ),
+      signInForm(),
     );
   }
 

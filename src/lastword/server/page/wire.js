@@ -1,8 +1,14 @@
 // Talking with the server: calls that either answer or give a Problem, and the stream of events.
 // Every address is relative, so the page works wherever it is mounted.
 
+import { bearer } from "./key.js";
+
 const PATIENCE = 20000; // ms; a stop answers within its own deadline, long before that
-const SLOWEST = 8000; // ms between two attempts to reach a server that is away
+const SOONEST = 500; // ms between two attempts to reach a server that is away
+const SLOWEST = 8000;
+const SILENCE = 45000; // ms; a stream shows every 15 s that it lives
+
+const JSON_BODY = { "Content-Type": "application/json" };
 
 /** What the server said was wrong, or that it could not be reached ("offline"). */
 export class Problem extends Error {
@@ -18,12 +24,12 @@ export class Problem extends Error {
 }
 
 /** @returns {Promise<any>} what was answered; throws a Problem otherwise */
-export async function call(method, path, body) {
+export async function call(method, path, body, key) {
   let response;
   try {
     response = await fetch(path, {
       method,
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      headers: { ...bearer(key), ...(body === undefined ? {} : JSON_BODY) },
       body: body === undefined ? undefined : JSON.stringify(body),
       signal: AbortSignal.timeout(PATIENCE),
       cache: "no-store",
@@ -46,72 +52,119 @@ export function sessionPath(id, rest = "") {
 }
 
 /**
- * The events of one session. The browser reconnects by itself and says where it left off; where it
- * gives up (a server that answers with an error while it starts), this goes on.
+ * The events of one session, by fetch: an EventSource cannot say who asks. It goes on where it left
+ * off when the connection ends, or has been silent for too long.
  */
 export class Stream {
   #session;
   #heard;
-  #source = null;
+  #aborter = new AbortController();
   #timer = 0;
-  #wait = 500;
+  #wait = SOONEST;
+  #open = false;
   #over = false;
-  #last = ""; // where a stream of our own making goes on; the browser's own retries know it
+  #last = ""; // the id of the last event that came
 
   /** @param {string} session @param {{event: Function, link: Function, problem: Function}} heard */
   constructor(session, heard) {
     this.#session = session;
     this.#heard = heard;
-    this.#open();
+    this.#begin();
   }
 
   close() {
     this.#over = true;
     clearTimeout(this.#timer);
-    this.#source?.close();
+    this.#aborter.abort();
   }
 
   /** Do not wait any longer: there is reason to think that the server is back. */
   hurry() {
-    if (this.#over || this.#source?.readyState === EventSource.OPEN) return;
+    if (this.#over || this.#open) return;
+    this.#begin();
+  }
+
+  async #begin() {
     clearTimeout(this.#timer);
-    this.#source?.close();
-    this.#open();
-  }
-
-  #open() {
-    const after = this.#last ? `?after=${encodeURIComponent(this.#last)}` : "";
-    const source = new EventSource(sessionPath(this.#session, `/events${after}`));
-    this.#source = source;
-    source.onopen = () => {
-      this.#wait = 500;
-      this.#heard.link("open");
-    };
-    source.onmessage = ({ data, lastEventId }) => {
-      this.#last = lastEventId;
-      if (!this.#over) this.#heard.event(JSON.parse(data));
-    };
-    source.onerror = () => {
-      if (this.#over) return;
-      this.#heard.link("reconnecting");
-      if (source.readyState === EventSource.CLOSED) this.#ask();
-    };
-  }
-
-  /** An EventSource does not tell why it was refused, so the session itself is asked. */
-  async #ask() {
+    this.#aborter.abort();
+    const aborter = (this.#aborter = new AbortController());
+    let problem = null;
     try {
-      await call("GET", sessionPath(this.#session));
-    } catch (problem) {
-      if (this.#over) return;
-      if (problem.status === 401 || problem.status === 403 || problem.status === 404) {
-        this.close();
-        this.#heard.problem(problem);
-        return;
-      }
+      await this.#follow(aborter);
+    } catch (error) {
+      problem = error;
     }
-    if (this.#over) return;
+    aborter.abort(); // what is left of it is not read
+    if (this.#over || aborter !== this.#aborter) return;
+    this.#open = false;
+    if ([401, 403, 404].includes(problem?.status)) {
+      this.close();
+      this.#heard.problem(problem);
+      return;
+    }
+    this.#heard.link("reconnecting");
+    this.#timer = setTimeout(() => this.#begin(), this.#wait);
     this.#wait = Math.min(SLOWEST, this.#wait * 1.6);
-    this.#timer = setTimeout(() => this.#open(), this.#wait);
+  }
+
+  async #follow(aborter) {
+    let silence = 0;
+    const alive = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => aborter.abort(), SILENCE);
+    };
+    try {
+      alive();
+      const response = await fetch(sessionPath(this.#session, "/events"), {
+        headers: { ...bearer(), ...(this.#last ? { "Last-Event-ID": this.#last } : {}) },
+        signal: aborter.signal,
+        cache: "no-store",
+      });
+      if (!response.ok)
+        throw new Problem(response.status, await response.json().catch(() => ({})));
+      this.#open = true;
+      this.#wait = SOONEST;
+      this.#heard.link("open");
+      const frames = new Frames();
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+        alive();
+        for (const frame of frames.in(value)) {
+          if (this.#over || aborter.signal.aborted) return;
+          this.#tell(frame);
+        }
+      }
+    } finally {
+      clearTimeout(silence);
+    }
+  }
+
+  #tell(frame) {
+    const lines = frame.split("\n").map((line) => /^(id|data): (.*)$/s.exec(line));
+    const told = Object.fromEntries(lines.filter(Boolean).map(([, name, value]) => [name, value]));
+    if (told.data === undefined) return; // a sign of life
+    this.#last = told.id ?? this.#last;
+    this.#heard.event(JSON.parse(told.data));
+  }
+}
+
+/** Cuts what comes in pieces where one event ends, each character looked at once. */
+class Frames {
+  #parts = [];
+  #held = ""; // a line's end that may be half of an event's
+
+  *in(piece) {
+    let text = this.#held + piece;
+    this.#held = "";
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      yield this.#parts.join("") + text.slice(0, end);
+      this.#parts = [];
+      text = text.slice(end + 2);
+    }
+    if (text.endsWith("\n")) {
+      this.#held = "\n";
+      text = text.slice(0, -1);
+    }
+    if (text) this.#parts.push(text);
   }
 }
