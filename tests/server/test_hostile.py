@@ -180,7 +180,7 @@ def test_a_principal_whose_name_could_be_part_of_a_neighbours_session_is_none(na
 async def test_a_session_of_a_child_run_is_nobodys_to_name() -> None:
     async def parent(run: Any) -> None:
         if "#" not in run.session:
-            child = await run.start("a secret")
+            child = await run.child("a secret")
             await child.outcome()
         await run.emit("done")
 

@@ -16,7 +16,7 @@ from tests.server.client import Client, served, upto
 from tests.server.engines import Doors, echo
 
 _RIGHTS: dict[str, tuple[Right, ...]] = {
-    "ann": ("read", "send", "stop", "admin"),
+    "ann": ("read", "send", "approve", "stop", "admin"),
     "bob": ("read", "send"),
     "cai": ("read",),
     "dee": ("stop",),

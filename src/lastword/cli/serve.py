@@ -33,6 +33,11 @@ It prints a link that opens the page, once; press Enter for another. Programs as
 that `lastword token` prints. Without --engine it is the agent that comes with lastword, as in
 `lastword chat`: without any key a rehearsal, which is no language model and needs none."""
 PORT = 8420
+_SHARED = """\
+  All who have a token share one agent, which works as you do. Who may `approve` lets it run
+  commands, and with them sees what others said here. Who may not lets nothing run; but your own
+  `allow` rules and --yes approve for everybody. To keep people apart, give no token `approve`, or
+  each of them a server of their own, as a user of their own."""
 _A_MOMENT = 1.0  # seconds that what was cancelled has to end
 _STORE = "sqlite:lastword.db"
 
@@ -174,7 +179,8 @@ async def _serve(
         # rarely: with many sessions a search for cycles stops everything for a tenth of a second
         gc.set_threshold(10_000, 20, 100)
         gc.enable()
-        welcome = _Welcome(desk, host, number, moved=port is None and number != PORT)
+        moved = port is None and number != PORT
+        welcome = _Welcome(desk, host, number, moved=moved, shared=bool(tokens))
         try:
             await serve(desk, listening, hosts=hosts, ready=welcome.show)
         finally:
@@ -199,9 +205,10 @@ async def _leave() -> None:
 class _Welcome:
     """What whoever started it is shown: one address, and another for who presses Enter."""
 
-    def __init__(self, desk: Desk, host: str, port: int, *, moved: bool) -> None:
+    def __init__(self, desk: Desk, host: str, port: int, *, moved: bool, shared: bool) -> None:
         self._desk = desk
         self._moved = moved
+        self._shared = shared  # with those who have tokens
         shown = f"[{host}]" if ":" in host else host
         self._root = f"http://{shown}:{port}"
         self._reading = False
@@ -213,6 +220,8 @@ class _Welcome:
         another = "Enter" if sys.stdin.isatty() else "lastword link"
         words = f"It talks to {model}. Ctrl-C stops everything. {another} prints another link."
         print(f"  {words}", flush=True)
+        if self._shared:
+            print(_SHARED, flush=True)
         if self._moved:
             print(f"  {PORT} is taken, so it listens on another port.", flush=True)
         if sys.stdin.isatty():

@@ -91,7 +91,9 @@ class _Endpoint:
                 await self._answer(scope, receive, send)
             except LastwordError as error:
                 who = cast("Who | None", scope["lastword.who"])
-                raise trouble_of(error, who.space if who else "") from error
+                parts: dict[str, str] = scope.get("path_params", {})
+                space = who.space if who else ""
+                raise trouble_of(error, space, parts.get("session", "")) from error
             except ValueError as error:
                 raise Trouble("bad-request", str(error)) from error
         except Trouble as trouble:

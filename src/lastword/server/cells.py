@@ -74,7 +74,10 @@ async def terminate(asked: Asked) -> Reply:
     """End a cell: nothing of it is committed."""
     session = await asked.known()
     ending = await cells.terminate(session, asked.part("cell"))
-    return reply(cell_ending(ending))
+    told = cell_ending(ending)
+    if "read" not in asked.who.rights:
+        told = cell_wire.CellEnding(told.outcome, "", "", [])
+    return reply(told)
 
 
 def _answer(call: str, told: cell_wire.CallAnswer) -> cells.Ok | cells.Err:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
 from lastword.agent.permission import Question, Questions
-from lastword.core.receipt import MessageReport, Receipt
+from lastword.core.receipt import Receipt
 from lastword.errors import UnknownSession
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
 from lastword.server.limits import Limits, Shares
 from lastword.server.problems import Trouble
-from lastword.server.shapes import Shapes, encode
+from lastword.server.shapes import Shapes, encode, unread
 from lastword.server.streams import Streams
 from lastword.server.who import Keys, Who
 from lastword.server.wire import ReceiptOut
@@ -125,13 +125,8 @@ class Asked:
         return UnknownSession(f"there is no session {self.name!r}")
 
     def seen(self, receipt: Receipt) -> ReceiptOut:
-        """A receipt, as who asks may see it: what was said is for those who may read."""
-        if "read" not in self.who.rights:
-            unread = (replace(m.message, text="", attachments=()) for m in receipt.messages)
-            told = zip(unread, receipt.messages, strict=True)
-            hidden = tuple(MessageReport(message, m.fate) for message, m in told)
-            receipt = replace(receipt, messages=hidden)
-        return self.shapes.receipt(receipt)
+        """A receipt, as who asks may see it."""
+        return self.shapes.receipt(receipt if "read" in self.who.rights else unread(receipt))
 
     async def arrive(self, *, first: bool = False) -> int:
         """Have all of it here, before it counts as a request that is being answered; its size."""

@@ -225,7 +225,7 @@ OPERATIONS: tuple[Operation, ...] = (
         wire.QueueOut,
     ),
     Operation(
-        *("POST", f"{_ONE}/permissions/{{question}}", queue.answer, "send"),
+        *("POST", f"{_ONE}/permissions/{{question}}", queue.answer, "approve"),
         "Answer a question of a run's. The first answer holds.",
         wire.Empty,
         takes=wire.AnswerIn,
@@ -246,7 +246,7 @@ OPERATIONS: tuple[Operation, ...] = (
         sends=True,
     ),
     Operation(
-        *("POST", f"{_CELL}/resume", cells.resume, "send"),
+        *("POST", f"{_CELL}/resume", cells.resume, "approve"),
         "Answer calls that a cell waits on: a message of the session, which waits for its turn.",
         wire.TicketOut,
         status=202,

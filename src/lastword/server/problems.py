@@ -4,6 +4,7 @@ is in the log as well."""
 from __future__ import annotations
 
 import logging
+import re
 import secrets
 import traceback
 from collections.abc import Mapping
@@ -135,7 +136,7 @@ class Trouble(Exception):
         return msgspec.json.encode({**msgspec.structs.asdict(told), **self.extra})
 
 
-def trouble_of(error: LastwordError, space: str = "") -> Trouble:
+def trouble_of(error: LastwordError, space: str = "", session: str = "") -> Trouble:
     """What a caller is told of an error: by the names that it knows, and nothing of the machine."""
     slug = next((slug for kind, slug in _OF.items() if isinstance(error, kind)), "internal")
     if slug == "undurable":
@@ -149,7 +150,10 @@ def trouble_of(error: LastwordError, space: str = "") -> Trouble:
     if isinstance(error, StaleGeneration | FutureGeneration):
         extra = {"current": error.current}
     told = str(error)
-    return Trouble(slug, told.replace(space, "") if space else told, extra=extra)
+    if space and session:  # by its name within; nothing else is cut out of what is said
+        within = rf"(?<![\w./@+-]){re.escape(space + session)}(?![\w.@+-])"
+        told = re.sub(within, lambda _: session, told)
+    return Trouble(slug, told, extra=extra)
 
 
 def _owned(error: OwnedElsewhere) -> Trouble:

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Sequence
 from importlib import metadata
 
+from lastword.cells.serving import ANSWERS
 from lastword.core.model import Attachment, Policy, SessionId
 from lastword.core.words import means_stop
 from lastword.errors import RuntimeClosed
@@ -126,6 +127,7 @@ async def send(asked: Asked) -> Reply:
         return await _stopped(asked, await asked.named(), None)
     if asked.desk.closing:
         raise RuntimeClosed("the server is being shut down, so this was not accepted")
+    _must_be_words(asked, said)
     name = asked.name
     await _must_have_room(asked, name)
     session = asked.session
@@ -138,6 +140,13 @@ async def send(asked: Asked) -> Reply:
     )
     told = asked.shapes.ticket(ticket, name, session.generation)
     return reply(told, 202)
+
+
+def _must_be_words(asked: Asked, said: wire.MessageIn) -> None:
+    """Answers to a program are a message inside; to send one is to let the program go on."""
+    answers = any(one.media_type.strip().lower() == ANSWERS for one in said.attachments)
+    if answers and "approve" not in asked.who.rights:
+        raise Trouble("forbidden", f"{asked.who.name} has no right to approve here")
 
 
 def _policy(asked: Asked, wanted: Policy | None) -> Policy | None:

@@ -33,9 +33,10 @@ from lastword.core.entries import (
     Unshown,
     Used,
 )
-from lastword.core.model import Message, MessageId
+from lastword.core.model import Message, MessageId, RunId, SessionId
 from lastword.core.queue import Queued
-from lastword.core.receipt import ProcessNews, Receipt, ToolNews, ToolReport
+from lastword.core.receipt import ProcessNews, Receipt, ToolNews, ToolReport, Unconfirmed
+from lastword.core.recovery import Recovery
 from lastword.core.shown import Shown
 from lastword.runtime.news import QueueNews, Span
 from lastword.runtime.ticket import Ticket
@@ -44,6 +45,8 @@ from lastword.stores.contract import StoredCell
 from lastword.surfaces.words import worded
 
 encode = msgspec.json.Encoder().encode
+_NAMED = frozenset({"run", "child"})  # what has an id for a name
+_UNTOLD = "(not shown)"
 _OUTPUT = 8_000  # characters of what a process has written
 PAGE = 16 << 20  # bytes: somebody's long texts must not hold up everybody else's requests
 
@@ -76,7 +79,7 @@ class Shapes:
         return wire.MessageOut(message.id, message.text, by, message.origin, attached)
 
     def receipt(self, receipt: Receipt) -> wire.ReceiptOut:
-        named = replace(receipt, session=type(receipt.session)(self.out(receipt.session)))
+        named = self._named(receipt)
         return wire.ReceiptOut(
             session=named.session,
             generation=receipt.generation,
@@ -86,9 +89,9 @@ class Shapes:
             idle=not receipt,
             quiet=receipt.quiet,
             durable=receipt.durable,
-            words=self.words(str(named)),
-            runs=[self.out(run) for run in receipt.runs],
-            lost=[self.out(run) for run in receipt.lost],
+            words=str(named),
+            runs=list(named.runs),
+            lost=list(named.lost),
             dropped=receipt.dropped,
             refused=[wire.RefusalOut(one.what, one.after) for one in receipt.refused],
             calls=[self._tool(call) for call in receipt.calls],
@@ -96,22 +99,38 @@ class Shapes:
                 wire.AnswerOut(self.out(one.call), one.name, one.allowed, one.by, one.at)
                 for one in receipt.answers
             ],
-            children=[
-                wire.ChildOut(self.out(c.session), self.out(c.run), c.fate)
-                for c in receipt.children
-            ],
+            children=[wire.ChildOut(c.session, c.run, c.fate) for c in named.children],
             processes=[wire.ProcessFate(p.pid, p.command, p.fate) for p in receipt.processes],
             cells=[wire.CellFrozen(c.cell, c.frontier, list(c.waits)) for c in receipt.cells],
             level=receipt.level,
             messages=[wire.MessageFate(self.message(m.message), m.fate) for m in receipt.messages],
-            unconfirmed=[
-                wire.UnconfirmedOut(one.kind, self.words(one.name)) for one in receipt.unconfirmed
-            ],
+            unconfirmed=[wire.UnconfirmedOut(one.kind, one.name) for one in named.unconfirmed],
         )
 
-    def words(self, words: str) -> str:
-        """What is told of names within, for people."""
-        return words.replace(self.space, "") if self.space else words
+    def _named(self, receipt: Receipt) -> Receipt:
+        """With the names that its principal knows. They are put where names are: what is told in
+        words, like a command line, may have the same letters in it and stays as it is."""
+        return replace(
+            receipt,
+            session=SessionId(self.out(receipt.session)),
+            runs=tuple(RunId(self.out(run)) for run in receipt.runs),
+            lost=tuple(RunId(self.out(run)) for run in receipt.lost),
+            children=tuple(
+                replace(c, session=SessionId(self.out(c.session)), run=RunId(self.out(c.run)))
+                for c in receipt.children
+            ),
+            unconfirmed=tuple(self.left(one) for one in receipt.unconfirmed),
+        )
+
+    def left(self, one: Unconfirmed) -> Unconfirmed:
+        """What has not ended yet, by the name that its principal knows."""
+        return replace(one, name=self.out(one.name)) if one.kind in _NAMED else one
+
+    def text(self, text: str, data: object) -> str:
+        """What an event says; of what was found after a restart, with the names they know."""
+        if isinstance(data, Recovery):
+            return str(replace(data, lost=tuple(RunId(self.out(run)) for run in data.lost)))
+        return text
 
     def _tool(self, report: ToolReport) -> wire.ToolOut:
         return wire.ToolOut(self.out(report.call), report.name, report.status)
@@ -275,6 +294,25 @@ class Shapes:
                 return self.receipt(data)
             case _:
                 return None
+
+
+def unread(receipt: Receipt) -> Receipt:
+    """For who may stop and not read: nothing of what was said, and no command line, child's name
+    or refused effect."""
+    messages = [
+        replace(m, message=replace(m.message, text="", attachments=())) for m in receipt.messages
+    ]
+    return replace(
+        receipt,
+        messages=tuple(messages),
+        processes=tuple(replace(one, command=_UNTOLD) for one in receipt.processes),
+        children=tuple(
+            replace(one, session=SessionId(_UNTOLD), run=RunId(_UNTOLD)) for one in receipt.children
+        ),
+        refused=tuple(replace(one, what=_UNTOLD) for one in receipt.refused),
+        unconfirmed=tuple(replace(one, name=_UNTOLD) for one in receipt.unconfirmed),
+        cells=tuple(replace(one, waits=()) for one in receipt.cells),
+    )
 
 
 def pending(call: PendingCall) -> cell_wire.PendingOut:

@@ -29,7 +29,6 @@ HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
 ]
-_OURS = frozenset({"stopped", "settled", "recovered"})  # events whose text the session wrote
 _BEAT = 15.0  # seconds
 _AT_ONCE = 64  # watchers that are told without a turn for anybody else
 _RECENT = 256  # frames that are kept: those who watch are close to one another
@@ -133,8 +132,7 @@ class Hub:
     def _encoded(self, event: FeedEvent) -> Frame:
         id_, data = self.id_of(event.number), self._shapes.data(event.kind, event.data)
         run = None if event.run is None else self._shapes.out(event.run)
-        # a run's words are its own; the session's are about names within
-        text = self._shapes.words(event.text) if event.kind in _OURS else event.text
+        text = self._shapes.text(event.text, event.data)
         told = Event(id_, event.kind, event.generation, run, event.at, text, data)
         json = encode(told)
         frame = Frame(event.number, event.kind, _frame(id_, json), json)

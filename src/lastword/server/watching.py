@@ -83,7 +83,7 @@ async def _from_where(asked: Asked, hub: Hub) -> tuple[int, bytes]:
         cells=[shapes.cell(one.stored) for one in session.shelf.cells],
         entries=entries,
         more=earlier > 0,
-        ending=[str(one) for one in session.ending],
+        ending=[str(shapes.left(one)) for one in session.ending],
     )
     id_ = hub.id_of(view.number)
     event = wire.Event(id_, "snapshot", view.generation, active, time_of_day(), "", snapshot)

@@ -19,7 +19,8 @@ from typing import Literal, TypeAlias, get_args
 
 from lastword.runtime.clock import Clock, time_of_day
 
-Right: TypeAlias = Literal["read", "send", "stop", "admin"]
+# To approve is to let something run: it is apart from sending, which asks for it.
+Right: TypeAlias = Literal["read", "send", "approve", "stop", "admin"]
 ALL: frozenset[Right] = frozenset(get_args(Right))
 LOCAL = "local"  # whoever started the server
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
