@@ -6,13 +6,11 @@ is told by an `Unshown`, counted back from the end of what its run had said by t
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
 from lastword.core.entries import Entry, Text, Thinking, Unshown
-from lastword.core.model import RunId
 
 T = TypeVar("T")
 
@@ -57,13 +55,17 @@ class Spoken:
 def seen(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """A session's log as the people in it saw it, entry for entry."""
     entries = tuple(entries)
-    spoken: defaultdict[RunId, Spoken] = defaultdict(Spoken)
+    spoken = {entry.run: Spoken() for entry in entries if isinstance(entry, Unshown)}
+    if not spoken:
+        return entries  # as almost always: a long log is not gone through for nothing
     for entry in entries:
-        if isinstance(entry, Text | Thinking | Unshown):
+        if isinstance(entry, Text | Thinking | Unshown) and entry.run in spoken:
             spoken[entry.run].take(entry)
     readers = {run: one.reader() for run, one in spoken.items()}
     return tuple(
-        readers[entry.run](entry) if isinstance(entry, Text | Thinking) else entry
+        readers[entry.run](entry)
+        if isinstance(entry, Text | Thinking) and entry.run in readers
+        else entry
         for entry in entries
     )
 

@@ -191,7 +191,8 @@ OPERATIONS: tuple[Operation, ...] = (
         *("GET", f"{_ONE}/export", records.export, "read"),
         "Everything that happened, as JSON lines.",
         "application/jsonl",
-        problems=("unknown-session",),
+        problems=("unknown-session", "too-many"),
+        sends=True,
     ),
     Operation(
         *("GET", f"{_ONE}/processes", records.processes, "read"),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Iterator
 from itertools import accumulate
+
+from starlette.types import Receive, Scope, Send
 
 from lastword.core.entries import Entry
 from lastword.core.receipt import Receipt
@@ -14,6 +18,8 @@ from lastword.server.problems import Trouble
 from lastword.server.shapes import PAGE
 from lastword.stores.codec import encode as encode_entry
 
+PIECE = 64 << 10  # bytes of an export that leave in one step; one entry may be more
+_LINES = [(b"content-type", b"application/jsonl"), (b"cache-control", b"no-store")]
 MOST = 1_000_000_000  # a number of anything
 
 
@@ -27,13 +33,14 @@ async def log(asked: Asked) -> Reply:
     every = await _entries(asked)
     before = asked.number("before", len(every) + 1, least=1, most=MOST)
     limit = asked.number("limit", 100, least=1)
-    earlier, page = asked.shapes.newest(every, min(before - 1, len(every)), limit)
+    last = min(before - 1, len(every))
+    earlier, page = await asyncio.to_thread(asked.shapes.newest, every, last, limit)
     return reply(wire.Log(page, earlier > 0))
 
 
 async def transcript(asked: Asked) -> Reply:
     """What a model would be shown."""
-    items = build(await _entries(asked))
+    items = await asyncio.to_thread(build, await _entries(asked))
     after, limit = asked.number("after", 0, most=MOST), asked.number("limit", 100, least=1)
     sizes = accumulate(len(item.text) for item in items[after : after + limit])
     fits = sum(size <= PAGE for size in sizes)
@@ -51,14 +58,34 @@ async def receipts(asked: Asked) -> Reply:
     return reply(wire.Receipts(page, more))
 
 
-async def export(asked: Asked) -> Reply:
-    """Everything that happened, as JSON lines, as `lastword export` writes it."""
-    lines = [
-        json.dumps({"kind": kind, **json.loads(body)})
-        for kind, body in map(encode_entry, await _entries(asked))
-    ]
-    text = "".join(f"{line}\n" for line in lines)
-    return Reply(text.encode(), media="application/jsonl")
+async def export(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+    """Everything that happened, as JSON lines, as `lastword export` writes it. It is put into
+    words piece by piece, beside the loop, and no faster than it is taken."""
+    del scope, receive
+    with asked.desk.shares.request(asked.who.principal):
+        lines = map(_line, await _entries(asked))
+        await send({"type": "http.response.start", "status": 200, "headers": _LINES})
+        while piece := await asyncio.to_thread(_piece, lines):
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            if await asked.request.is_disconnected():
+                return
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+def _line(entry: Entry) -> bytes:
+    kind, body = encode_entry(entry)
+    return json.dumps({"kind": kind, **json.loads(body)}).encode() + b"\n"
+
+
+def _piece(lines: Iterator[bytes]) -> bytes:
+    """Some of them: what is large leaves by itself."""
+    found, size = list[bytes](), 0
+    for line in lines:
+        found.append(line)
+        size += len(line)
+        if size >= PIECE:
+            break
+    return b"".join(found)
 
 
 async def processes(asked: Asked) -> Reply:
