@@ -195,6 +195,7 @@ receipts = st.builds(
 
 def test_a_full_receipt_survives_json() -> None:
     back = Receipt.from_json(FULL.to_json())
+    assert FULL.to_dict() == json.loads(FULL.to_json())
 
     assert back == FULL
     assert isinstance(back.reason, Reason)

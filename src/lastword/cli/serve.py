@@ -38,6 +38,9 @@ _SHARED = """\
   commands, and with them sees what others said here. Who may not lets nothing run; but your own
   `allow` rules and --yes approve for everybody. To keep people apart, give no token `approve`, or
   each of them a server of their own, as a user of their own."""
+_EVERYWHERE = """\
+  It listens on every address of this machine, without encryption: whoever can reach it can try
+  tokens, and hear those of others. Put a proxy with TLS in front. The link is for this machine."""
 _A_MOMENT = 1.0  # seconds that what was cancelled has to end
 _STORE = "sqlite:lastword.db"
 
@@ -100,8 +103,12 @@ def _address(asked: argparse.Namespace) -> tuple[str, int | None]:
 
 
 def _loopback(host: str) -> bool:
+    return _address_like(host) and ipaddress.ip_address(host).is_loopback
+
+
+def _address_like(host: str) -> bool:
     with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
+        return bool(ipaddress.ip_address(host))
     return False
 
 
@@ -209,7 +216,11 @@ class _Welcome:
         self._desk = desk
         self._moved = moved
         self._shared = shared  # with those who have tokens
-        shown = f"[{host}]" if ":" in host else host
+        self._everywhere = (
+            ipaddress.ip_address(host).is_unspecified if _address_like(host) else False
+        )
+        reached = ("::1" if ":" in host else "127.0.0.1") if self._everywhere else host
+        shown = f"[{reached}]" if ":" in reached else reached
         self._root = f"http://{shown}:{port}"
         self._reading = False
 
@@ -220,6 +231,8 @@ class _Welcome:
         another = "Enter" if sys.stdin.isatty() else "lastword link"
         words = f"It talks to {model}. Ctrl-C stops everything. {another} prints another link."
         print(f"  {words}", flush=True)
+        if self._everywhere:
+            print(_EVERYWHERE, flush=True)
         if self._shared:
             print(_SHARED, flush=True)
         if self._moved:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, field, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, cast
 
 from lastword.core.model import (
     Attachment,
@@ -181,6 +181,10 @@ class Receipt:
     async def settled(self) -> Receipt:
         """Wait until what was still dying has ended; return the receipt that says so."""
         return self if self.later is None else await self.later()
+
+    def to_dict(self) -> dict[str, Any]:
+        """This receipt as plain data, as JSON has it."""
+        return cast("dict[str, Any]", json.loads(self.to_json()))
 
     def to_json(self) -> str:
         """This receipt as one line of JSON."""

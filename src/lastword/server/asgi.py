@@ -96,6 +96,8 @@ class _Endpoint:
                 raise trouble_of(error, space, parts.get("session", "")) from error
             except ValueError as error:
                 raise Trouble("bad-request", str(error)) from error
+            except RecursionError as error:
+                raise Trouble("bad-request", "the body is nested too deep") from error
         except Trouble as trouble:
             if trouble.slug == "undurable":
                 cause = type(trouble.__cause__).__name__

@@ -8,6 +8,7 @@ from msgspec import UNSET
 from starlette.types import Receive, Scope, Send
 
 from lastword import cells
+from lastword.cells.inside.plain import NotPlain
 from lastword.core.cell import Observation
 from lastword.core.frontier import CellMachine
 from lastword.server import cell_wire
@@ -59,14 +60,17 @@ async def resume(asked: Asked) -> Reply:
     told = await asked.body(cell_wire.ResumeIn)
     session = await asked.known()
     answers = [(call, _answer(call, one)) for call, one in told.results.items()]
-    ticket = await cells.resume(
-        session,
-        asked.part("cell"),
-        told.generation,
-        answers,
-        allow=told.allow,
-        by=asked.who.name,
-    )
+    try:
+        ticket = await cells.resume(
+            session,
+            asked.part("cell"),
+            told.generation,
+            answers,
+            allow=told.allow,
+            by=asked.who.name,
+        )
+    except NotPlain as error:
+        raise Trouble("bad-request", f"an answer cannot be handed over: {error}") from error
     return reply(asked.shapes.ticket(ticket, asked.name, session.generation), 202)
 
 

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lastword.server.limits import has_right_of_way
 from lastword.server.problems import Trouble, mistake
-from lastword.server.who import PERSON, Keys, Who
+from lastword.server.who import ALL, PERSON, Keys, Who
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -33,7 +33,7 @@ LABELS = [
 _HIDDEN = (b"%2f", b"%5c", b"%00", b"//")  # in a path: what would be read in two ways
 _HARMLESS = frozenset({"GET", "HEAD"})  # what a link on a page of another site may lead to
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-WhoAsks = Callable[[Scope], Who | None]
+WhoAsks = Callable[[Scope], Who | str | None]
 
 
 class Front:
@@ -117,7 +117,8 @@ class Front:
 
     def _find(self, scope: Scope, headers: Headers) -> Who | None:
         if self._who is not None:
-            return self._who(scope)
+            found = self._who(scope)
+            return Who(found, found, ALL - {"admin"}) if isinstance(found, str) else found
         if self._keys is None:
             return PERSON
         scheme, _, token = headers.get("authorization", "").partition(" ")

@@ -31,7 +31,11 @@ _LINKS = 16  # that are not used yet
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Somebody who asks."""
+    """Somebody who asks: under that name, in the sessions of that principal, with those rights.
+
+    A `who=` of an app gives one, or None for nobody. If it gives a name alone, that is a principal
+    of its own, with every right but `admin`.
+    """
 
     name: str
     principal: str
