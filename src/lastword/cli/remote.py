@@ -12,7 +12,7 @@ import urllib.request
 from typing import Any, cast
 from urllib.parse import quote, urlsplit
 
-from lastword.cli import secret
+from lastword.cli import running, secret
 
 ABOUT_STOP = """\
 Stop a session of a server that runs, and print the receipt.
@@ -43,9 +43,9 @@ def address(parser: argparse.ArgumentParser) -> None:
     """Which server is asked, and by whom."""
     parser.add_argument(
         "--url",
-        default=os.environ.get("LASTWORD_URL", _URL),
+        default=os.environ.get("LASTWORD_URL") or running.here() or _URL,
         metavar="URL",
-        help=f"where the server is ({_URL}, or what LASTWORD_URL says)",
+        help=f"where the server is (that of this folder, or {_URL}; or what LASTWORD_URL says)",
     )
     parser.add_argument(
         "--token",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from lastword.cells import engine as with_cells
-from lastword.cli import secret, settings
+from lastword.cli import running, secret, settings
 from lastword.errors import LastwordError
 from lastword.runtime.run import Engine
 from lastword.runtime.runtime import Runtime
@@ -189,7 +189,8 @@ async def _serve(
         moved = port is None and number != PORT
         welcome = _Welcome(desk, host, number, moved=moved, shared=bool(tokens))
         try:
-            await serve(desk, listening, hosts=hosts, ready=welcome.show)
+            with running.told(welcome.root):
+                await serve(desk, listening, hosts=hosts, ready=welcome.show)
         finally:
             welcome.close()
     await _leave()
@@ -221,7 +222,7 @@ class _Welcome:
         )
         reached = ("::1" if ":" in host else "127.0.0.1") if self._everywhere else host
         shown = f"[{reached}]" if ":" in reached else reached
-        self._root = f"http://{shown}:{port}"
+        self.root = f"http://{shown}:{port}"
         self._reading = False
 
     def show(self) -> None:
@@ -255,4 +256,4 @@ class _Welcome:
         from lastword.server.sessions import linked  # noqa: PLC0415 - needs an extra
 
         keys = self._desk.keys
-        return f"{self._root}/{linked(keys) if keys else ''}"
+        return f"{self.root}/{linked(keys) if keys else ''}"
