@@ -56,10 +56,11 @@ def chromium() -> Generator[Browser]:
 
 
 class Server:
-    """`lastword serve` with the rehearsal agent, and a store that outlives it."""
+    """`lastword serve` with the rehearsal agent, or an engine, and a store that outlives it."""
 
-    def __init__(self, folder: Path, *more: str) -> None:
+    def __init__(self, folder: Path, *more: str, engine: str = "") -> None:
         self._folder = folder
+        self._who = ("--engine", engine) if engine else ("--model", "rehearsal")
         self._more = more  # that is said behind `lastword serve`
         self._port = _free_port()
         self._process: subprocess.Popen[str] | None = None
@@ -70,16 +71,7 @@ class Server:
         """Start it; it prints the link when it can be visited."""
         where = "--port", str(self._port), "--store", f"sqlite:{self._folder / 'page.db'}"
         self._process = process = subprocess.Popen(
-            [
-                sys.executable,
-                "-m",
-                "lastword",
-                "serve",
-                "--model",
-                "rehearsal",
-                *where,
-                *self._more,
-            ],
+            [sys.executable, "-m", "lastword", "serve", *self._who, *where, *self._more],
             cwd=self._folder,
             env=self._environment,
             stdin=subprocess.DEVNULL,
@@ -96,6 +88,7 @@ class Server:
     @property
     def _environment(self) -> dict[str, str]:
         home = {"HOME": str(self._folder), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
+        home["PYTHONPATH"] = str(Path(__file__).parents[2])  # where an engine of the tests is found
         return os.environ | home
 
     def new_link(self) -> str:

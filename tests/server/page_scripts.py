@@ -36,19 +36,58 @@ FENCED = """async () => {
 # a text that grows by so many characters at a time, beside the same text at once
 CHUNKED = r"""async () => {
   const { Markdown } = await import("./assets/markdown.js");
+  const { pace } = await import("./assets/pace.js");
+  const drawn = async () => {
+    while (!pace.idle) await new Promise((wake) => setTimeout(wake));
+  };
   const text = "# H\n\ntext *it* **b** `c`\n\n- a\n- b\n  - c\n\n  more of b\n\n1. x\n2. y\n\n" +
-    "```js\nlet a = 1;\n\nb\n```\nafter\n> q\n> r\n\n|a|b|\n|-|-|\n|1|2|\n\nend <b>x</b> " +
+    "```js\nlet a = 1;\n\nb\n```\nafter\n> q\n> r\n\n|a|b|\n|-|:-:|\n|1|2|\n\nend <b>x</b> " +
     "[l](https://a.b/c_(d)) https://x.y/z. _u_ __v__ ~~w~~ snake_case **un\n***\nlast";
+  const lines = (element) => { // code that was not closed yet is in pieces, and that is not seen
+    for (const code of element.querySelectorAll("pre code")) code.textContent += "";
+  };
   const whole = document.createElement("div");
   new Markdown(whole).show(text);
+  await drawn();
+  lines(whole);
   const different = [];
   for (const size of [1, 2, 3, 5, 7, 11]) {
     const grown = document.createElement("div");
     const markdown = new Markdown(grown);
-    for (let end = size; end < text.length + size; end += size) markdown.show(text.slice(0, end));
+    for (let end = size; end < text.length + size; end += size) {
+      markdown.show(text.slice(0, end));
+      await drawn();
+    }
+    lines(grown);
     if (!grown.isEqualNode(whole)) different.push([size, grown.textContent]);
   }
   return different;
+}"""
+
+# what each of these texts costs, all at once and piece by piece: steps and nodes for a character,
+# and how many steps were ever taken before the page listened again
+COSTS = r"""async (floods) => {
+  const { Markdown } = await import("./assets/markdown.js");
+  const { pace } = await import("./assets/pace.js");
+  const drawn = async () => {
+    while (!pace.idle) await new Promise((wake) => setTimeout(wake));
+  };
+  const told = {};
+  for (const [name, text] of Object.entries(floods)) {
+    const element = document.createElement("div");
+    const whole = new Markdown(element);
+    whole.show(text);
+    await drawn();
+    const piecewise = new Markdown(document.createElement("div"));
+    let pieces = 0;
+    for (let end = 40; end < Math.min(text.length, 20000); end += 400, pieces++) {
+      piecewise.show(text.slice(0, end));
+      await drawn();
+    }
+    const nodes = element.querySelectorAll("*").length;
+    told[name] = { steps: whole.steps / text.length, piece: piecewise.steps / pieces, nodes };
+  }
+  return { told, most: pace.most };
 }"""
 
 # a log of which a part was there and the rest is fetched, cut at every entry, beside all of it
@@ -74,7 +113,7 @@ OLDER = """async () => {
   }
   const session = { id: "s", title: "to s#1", generation: 9, state: "idle" };
   const seen = (entries) => {
-    const rest = { queue: [], questions: [], processes: [], active: null, typing: false };
+    const rest = { queue: [], questions: [], processes: [], messages: [], active: null };
     const event = { id: "e-1", kind: "snapshot", data: { session, entries, more: true, ...rest } };
     return reduce(blank("s"), { type: "event", event });
   };
@@ -87,9 +126,29 @@ OLDER = """async () => {
   const cuts = log.map((_, cut) => cut).slice(1);
   return cuts.filter((cut) => {
     const some = seen(log.slice(cut));
-    const all = reduce(some, { type: "older", entries: log.slice(0, cut), more: false });
+    const entries = log.slice(0, cut);
+    const all = reduce(some, { type: "older", entries, more: false, messages: [] });
     return drawn(all) !== whole;
   });
+}"""
+
+# the words of a message that was said before the entries that a snapshot, or a page of the log, has
+SAID_BEFORE = """async () => {
+  const { blank, reduce } = await import("./assets/state.js");
+  const session = { id: "s", title: "", generation: 9, state: "idle" };
+  const rest = { queue: [], questions: [], processes: [], active: null, more: true };
+  const turn = (number, run, id) => [
+    { number, at: 1, kind: "began", run, generation: number, messages: [id] },
+    { number: number + 1, at: 1, kind: "finished", run, outcome: "completed", messages: [id] },
+  ];
+  const data = { session, entries: turn(8, "s#2", "n"), messages: [{ id: "n", text: "new" }] };
+  const event = { id: "e-1", kind: "snapshot", data: { ...data, ...rest } };
+  const seen = reduce(blank("s"), { type: "event", event });
+  const messages = [{ id: "o", text: "old" }];
+  const older = { type: "older", entries: turn(6, "s#1", "o"), messages, more: true };
+  const { items, messages: words, pending } = reduce(seen, older);
+  const said = items.filter((item) => item.kind === "message").map(({ id }) => words[id].text);
+  return [items.map((item) => item.kind), said, pending];
 }"""
 
 # a program stands still; its answers are sent, the run that brings them fails, or they arrive: for
@@ -128,4 +187,24 @@ WELCOME = """async () => {
 UNSCROLLED = """() => {
   const box = document.querySelector("lw-composer textarea");
   return box.scrollHeight <= box.clientHeight + 1;
+}"""
+
+# cards of questions, one below the other; what was answered is in `window.answered`
+CARDS = """async (names) => {
+  await import("/assets/question.js");
+  const table = document.createElement("main");
+  document.body.replaceChildren(table);
+  window.answered = [];
+  window.ask = (id) => {
+    const card = document.createElement("lw-question");
+    const question = { id, tool: "shell", subject: "make", text: "make" };
+    table.append(card);
+    const answer = async () => {
+      window.answered.push(id);
+      card.remove();
+      if (id === "last") window.ask("next"); // in the same place
+    };
+    card.show(question, answer, () => 0);
+  };
+  for (const name of names) window.ask(name);
 }"""

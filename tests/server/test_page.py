@@ -16,7 +16,14 @@ pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not in
 from playwright.sync_api import Browser, Route, expect
 
 from tests.server.browser import Server, Visitor, chromium, counts, numbers, visiting
-from tests.server.page_scripts import CHUNKED, FENCED, OLDER, UNSCROLLED, WELCOME
+from tests.server.page_scripts import (
+    CHUNKED,
+    FENCED,
+    OLDER,
+    SAID_BEFORE,
+    UNSCROLLED,
+    WELCOME,
+)
 
 ASKS = "run echo hello from a shell"
 SHORT, SHORT_ANSWER = "think about it", "I thought about it, as a rehearsal can."
@@ -315,6 +322,7 @@ def test_everything_can_be_done_with_the_keyboard(visitor: Visitor) -> None:
     expect(page.locator("lw-question pre").first).to_contain_text("echo two")
     keys.press("Alt+q")
     expect(page.get_by_role("button", name="Deny")).to_be_focused()
+    expect(page.locator("lw-question")).not_to_have_attribute("data-early", "")
     keys.press("Tab")
     keys.press("Enter")
     visitor.says("shell returned")
@@ -373,6 +381,13 @@ def test_a_text_looks_the_same_however_it_was_cut_while_it_came(visitor: Visitor
 
 def test_earlier_entries_make_the_log_whole_wherever_it_was_cut(visitor: Visitor) -> None:
     assert visitor.page.evaluate(OLDER) == []
+
+
+@pytest.mark.scenario("W18", part="server")
+def test_the_words_of_a_message_are_shown_however_long_ago_it_was_said(visitor: Visitor) -> None:
+    kinds, said, pending = visitor.page.evaluate(SAID_BEFORE)
+    assert kinds == ["message", "turn", "message", "turn"]
+    assert (said, pending) == (["old", "new"], [])
 
 
 def test_nothing_is_claimed_of_an_agent_that_is_not_known(visitor: Visitor) -> None:

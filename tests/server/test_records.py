@@ -6,6 +6,8 @@ import asyncio
 import json
 from typing import Any
 
+import pytest
+
 from lastword import Run, Runtime
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
@@ -248,3 +250,47 @@ async def test_a_server_is_ready_while_it_takes_messages() -> None:
         for answer in (await nobody.get("/readyz"), await client.send("s", "hello")):
             assert (answer.status, answer.problem) == (503, "closing")
             assert answer.headers["retry-after"] == "1"
+
+
+class Long:
+    """Is busy for more entries than a snapshot has, once it is let in; then answers what waits."""
+
+    def __init__(self) -> None:
+        self.door = asyncio.Event()
+
+    async def __call__(self, run: Run) -> None:
+        await run.emit("re: " + run.message.text)
+        if run.message.text == "first":
+            await self.door.wait()
+            for number in range(160):
+                await run.call(look, str(number))
+
+
+@pytest.mark.scenario("W18", part="server")
+async def test_what_waited_for_long_is_told_with_the_turn_that_answers_it() -> None:
+    engine = Long()
+    async with serving_engine(engine) as client:
+        async with client.events("s") as events:
+            await client.send("s", "first")
+            await client.send("s", "second", on_message="queue")
+            engine.door.set()
+            await upto(events, "ended")
+            await upto(events, "ended")
+        async with client.events("s") as events:
+            [snapshot, *_] = await upto(events, "snapshot")
+        told = snapshot["data"]
+        assert told["more"]
+        assert not [one for one in told["entries"] if one["kind"] == "said"]
+        assert [one["text"] for one in told["messages"]] == ["second"]
+
+        shown, before = list[str](), told["entries"][-1]["number"] + 1
+        while before > 1:
+            path = f"/v1/sessions/s/log?limit=7&before={before}"
+            page = (await client.get(path)).json
+            words = {one["id"]: one["text"] for one in page["messages"]}
+            said = [one["message"] for one in page["entries"] if one["kind"] == "said"]
+            words |= {one["id"]: one["text"] for one in said}
+            began = [one for one in page["entries"] if one["kind"] == "began"]
+            shown += [words[id_] for one in began for id_ in one["messages"]]
+            before = page["entries"][0]["number"]
+        assert shown == ["second", "first"]

@@ -35,7 +35,8 @@ async def log(asked: Asked) -> Reply:
     limit = asked.number("limit", 100, least=1)
     last = min(before - 1, len(every))
     earlier, page = await asyncio.to_thread(asked.shapes.newest, every, last, limit)
-    return reply(wire.Log(page, earlier > 0))
+    messages = asked.shapes.said_before(every, earlier, last)
+    return reply(wire.Log(page, earlier > 0, messages))
 
 
 async def transcript(asked: Asked) -> Reply:

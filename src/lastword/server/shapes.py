@@ -208,6 +208,23 @@ class Shapes:
             before -= 1
         return before, list(found)
 
+    def said_before(self, entries: Sequence[Entry], first: int, last: int) -> list[wire.MessageOut]:
+        """What the runs were asked that began in some entries, where it was said before those.
+
+        A message may wait for its turn for long, and who sees the turn is to see the words.
+        """
+        some = entries[first:last]
+        asked = {id_ for one in some if isinstance(one, Began) for id_ in one.messages}
+        missing = asked - {one.message.id for one in some if isinstance(one, Said)}
+        found = list[wire.MessageOut]()
+        for number in range(first - 1, -1, -1):
+            if not missing:
+                break
+            if isinstance(one := entries[number], Said) and one.message.id in missing:
+                missing.discard(one.message.id)
+                found.append(self.message(one.message))
+        return found
+
     def _entry(self, entry: Entry) -> dict[str, Any]:  # noqa: C901, PLR0911, PLR0912 - one match
         kind: dict[str, Any] = {"kind": type(entry).__name__.lower()}
         kind["at"] = entry.fenced_at if isinstance(entry, Receipt) else getattr(entry, "at", 0.0)

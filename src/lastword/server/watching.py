@@ -83,6 +83,7 @@ async def _from_where(asked: Asked, hub: Hub) -> tuple[int, bytes]:
         cells=[shapes.cell(one.stored) for one in session.shelf.cells],
         entries=entries,
         more=earlier > 0,
+        messages=shapes.said_before(view.entries, earlier, len(view.entries)),
         ending=[str(shapes.left(one)) for one in session.ending],
     )
     id_ = hub.id_of(view.number)

@@ -347,10 +347,14 @@ class EntryOut(Struct):
 
 
 class Log(Struct):
-    """What happened, oldest first; `more` lies before it."""
+    """What happened, oldest first; `more` lies before it, as does what was said in `messages`.
+
+    Those are what the runs were asked that began in these entries.
+    """
 
     entries: list[Raw]
     more: bool
+    messages: list[MessageOut]
 
 
 class ShownOut(Struct):
@@ -383,6 +387,7 @@ class Snapshot(Struct):
     cells: list[CellOut]
     entries: list[Raw]
     more: bool
+    messages: list[MessageOut]  # said before those entries, and answered in them
     ending: list[str]
 
 

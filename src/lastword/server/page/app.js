@@ -190,14 +190,14 @@ class App {
   }
 
   async loadOlder() {
-    const { session, entries } = this.state;
+    const { session } = this.state;
     try {
-      const before = entries[0]?.number ?? 0;
-      const { entries: older, more } = await call(
+      const before = this.state.entries[0]?.number ?? 0;
+      const { entries, more, messages } = await call(
         "GET",
         sessionPath(session, `/log?before=${before}&limit=200`),
       );
-      if (session === this.state.session) this.dispatch({ type: "older", entries: older, more });
+      if (session === this.state.session) this.dispatch({ type: "older", entries, more, messages });
     } catch (problem) {
       notices.problem(problem);
     }

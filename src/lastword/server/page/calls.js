@@ -2,7 +2,8 @@
 // the output of its processes below it while it runs.
 
 import { h, say, set } from "./dom.js";
-import { argumentsLine, lasted, plain } from "./words.js";
+import { Long } from "./folding.js";
+import { argumentsLine, lasted, parsed, plain } from "./words.js";
 
 const LOOKS = {
   completed: "done",
@@ -11,7 +12,6 @@ const LOOKS = {
   intended: "going",
   begun: "going",
 };
-const MOST_SHOWN = 40000; // characters of a result; more is told, not drawn
 
 export class Call {
   #name = h("b");
@@ -27,6 +27,7 @@ export class Call {
   #details = h("details", { on: { toggle: () => this.#fill() } }, this.#summary, this.#body);
   #output = new Output();
   #part = null;
+  #given = null; // the arguments that its line tells of
   #shown = "";
   element = h("div", { class: "call" }, this.#details, this.#output.element);
 
@@ -47,7 +48,8 @@ export class Call {
           : LOOKS[part.status];
     set(this.element, { class: `call ${part.error ? "failed" : look}`, "data-call": part.call });
     say(this.#name, part.nature === "post" ? "send" : plain(part.name) || "a call from before");
-    say(this.#about, argumentsLine(part.arguments));
+    if (part.arguments !== this.#given) say(this.#about, argumentsLine(part.arguments));
+    this.#given = part.arguments;
     say(this.#tag, look === "waits" ? "waits for your permission" : tagOf(part, cut));
     this.#output.show(look === "going" || !part.content ? part.output : "", look === "going");
     if (this.#details.open) this.#fill();
@@ -56,18 +58,14 @@ export class Call {
   #fill() {
     if (!this.#details.open) return;
     const { arguments: given, content } = this.#part;
-    const result =
-      content.length > MOST_SHOWN
-        ? `${content.slice(0, MOST_SHOWN)}\n… ${content.length - MOST_SHOWN} more characters`
-        : content;
-    const key = `${given.length} ${result.length}`;
+    const key = `${given.length} ${content.length}`;
     if (this.#body.dataset.key === key) return;
     this.#body.dataset.key = key;
     this.#body.replaceChildren(
       ...block("Called with", argumentRows(given)),
       ...block(
         this.#part.error ? "Error" : "Result",
-        result ? [h("pre", { tabindex: "0" }, plain(result))] : [h("p", {}, "Nothing came back.")],
+        content ? foreign(content) : [h("p", {}, "Nothing came back.")],
       ),
     );
   }
@@ -77,19 +75,19 @@ function block(title, nodes) {
   return nodes.length ? [h("p", { class: "heading" }, title), ...nodes] : [];
 }
 
+function foreign(text) {
+  const long = new Long("pre", { tabindex: "0" });
+  long.show(text);
+  return [long.element, long.more];
+}
+
 /** Each argument by its name; a text as it is, so that a file's lines are read as lines. */
 export function argumentRows(text) {
-  let found = null;
-  try {
-    found = JSON.parse(text);
-  } catch {
-    return text ? [h("pre", { tabindex: "0" }, plain(text))] : [];
-  }
-  if (found === null || typeof found !== "object")
-    return [h("pre", { tabindex: "0" }, plain(text))];
+  const found = parsed(text);
+  if (found === null || typeof found !== "object") return text ? foreign(text) : [];
   const rows = Object.entries(found).flatMap(([name, value]) => [
     h("dt", {}, plain(name)),
-    h("dd", {}, h("pre", {}, plain(typeof value === "string" ? value : JSON.stringify(value)))),
+    h("dd", {}, ...foreign(typeof value === "string" ? value : JSON.stringify(value))),
   ]);
   return rows.length ? [h("dl", {}, ...rows)] : [h("p", {}, "Nothing.")];
 }
@@ -120,7 +118,9 @@ function tagOf(part, cut) {
 }
 
 function size(content) {
-  const lines = content ? content.replace(/\n$/, "").split("\n").length : 0;
+  let lines = 1;
+  for (let at = content.indexOf("\n"); at >= 0 && at < content.length - 1; lines++)
+    at = content.indexOf("\n", at + 1);
   return lines > 1 ? `${lines} lines` : "";
 }
 

@@ -2,6 +2,7 @@
 // end. It stays at the bottom unless the person scrolled up to read.
 
 import { arrange, button, h, Keyed, say, set } from "./dom.js";
+import { Long } from "./folding.js";
 import { icon, square } from "./icons.js";
 import "./program.js";
 import { isAnswered, standing } from "./program-facts.js";
@@ -11,7 +12,7 @@ import { noteView } from "./receipt.js";
 import { Turn } from "./turn.js";
 import { phase } from "./view.js";
 import { welcome } from "./welcome.js";
-import { clock, count, plain } from "./words.js";
+import { clock, count } from "./words.js";
 
 const NEAR = 80; // pixels from the bottom that still count as being there
 const NEVER = {
@@ -42,6 +43,7 @@ export class Conversation extends HTMLElement {
     this.#column,
   );
   #pinned = true;
+  #followed = 0; // pixels that it was scrolled, but not by the person
   #words = h("span");
   #line = h(
     "p",
@@ -77,11 +79,11 @@ export class Conversation extends HTMLElement {
       (one) => one.id,
       () => document.createElement("lw-question"),
     );
-    asks.forEach((ask, index) =>
-      ask.show(state.questions[index], (choice) =>
-        this.#doing.answer(state.questions[index], choice),
-      ),
-    );
+    asks.forEach((ask, index) => {
+      const question = state.questions[index];
+      const answer = (choice) => this.#doing.answer(question, choice);
+      ask.show(question, answer, () => this.#scroller.scrollTop - this.#followed);
+    });
     const programs = this.#showPrograms(state);
     const last = now === "preparing" || now === "stopping" ? [this.#between(now, state)] : [];
     const empty = state.known && items.length === 0 && state.questions.length === 0;
@@ -171,7 +173,10 @@ export class Conversation extends HTMLElement {
   }
 
   #follow() {
-    if (this.#pinned) this.#scroller.scrollTop = this.#scroller.scrollHeight;
+    if (!this.#pinned) return;
+    const before = this.#scroller.scrollTop;
+    this.#scroller.scrollTop = this.#scroller.scrollHeight;
+    this.#followed += this.#scroller.scrollTop - before;
   }
 
   #toBottom() {
@@ -204,16 +209,23 @@ function makeView(item) {
 }
 
 class MessageView {
-  #text = h("div", { class: "words" });
+  #text = new Long("div", { class: "words" });
   #fate = h("small");
   #who = h("small", { class: "who" });
-  element = h("div", { class: "me" }, this.#who, this.#text, this.#fate);
+  #shown = [];
+  element = h("div", { class: "me" }, this.#who, this.#text.element, this.#text.more, this.#fate);
 
-  show({ id, outcome, error }, { messages, sending }) {
-    const message = messages[id] ?? { text: "…" };
+  show(item, { messages, sending }) {
+    const shown = [item, messages[item.id], sending[item.id]];
+    if (shown.every((one, index) => one === this.#shown[index]) && this.#shown.length) return;
+    this.#shown = shown;
+    this.#draw(item, messages[item.id] ?? { text: "…" }, sending);
+  }
+
+  #draw({ id, outcome, error }, message, sending) {
     const by = message.origin && message.origin !== "person" ? message.origin : "";
     const answers = bringsAnswers(message);
-    say(this.#text, plain(saidIn(message)));
+    this.#text.show(saidIn(message));
     const never = answers && outcome ? "did not reach it" : (NEVER[outcome] ?? "");
     say(
       this.#fate,

@@ -4,6 +4,7 @@
 
 const SETTLED = new Set(["completed", "not started", "may have executed"]);
 const MOST_OUTPUT = 60000; // characters of a call's live output that are kept; the newest
+const LONGEST_TITLE = 1000; // characters that are looked at for one
 
 const itemKey = {
   turn: (run) => `run ${run}`,
@@ -61,7 +62,7 @@ export function said(state, message, at = 0) {
 }
 
 function firstWords(text) {
-  const line = text.trim().split(/\s+/).join(" ");
+  const line = text.trimStart().slice(0, LONGEST_TITLE).trim().split(/\s+/).join(" ");
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
 
@@ -164,10 +165,15 @@ export function progressed(state, run, generation, call, text, at = 0) {
       index < 0 ? (call ? newCall(call, at) : { kind: "progress", output: "" }) : parts[index];
     parts[index < 0 ? parts.length : index] = {
       ...before,
-      output: (before.output + text).slice(-MOST_OUTPUT),
+      output: newest(before.output + text),
     };
     return { ...turn, parts };
   });
+}
+
+/** Half of it goes at once, so that mostly something is only added. */
+function newest(output) {
+  return output.length > 2 * MOST_OUTPUT ? output.slice(-MOST_OUTPUT) : output;
 }
 
 /** Messages reached their outcome, and the run that answered them, if it began, ended. */

@@ -1,23 +1,31 @@
 // Markdown as nodes, while it is still being written. Only the last block can change, so all
 // before it stays as it is; and the last one is patched, not made anew, so that a selection in it
 // survives the next word. Nothing here knows HTML: a tag in a text is text.
+//
+// What a word costs does not grow with the text before it: a block that is longer than a window
+// goes on as another one, code is taken line by line, and from so many nodes on the rest is plain.
 
-import { inline } from "./inline.js";
+import { Meter, topBlocks } from "./blocks.js";
+import { Code } from "./code.js";
+import { h } from "./dom.js";
+import { pace } from "./pace.js";
+import { follow, following, Pieces, whole } from "./pieces.js";
 
-const FENCE = /^( {0,3})(`{3,}|~{3,})\s*([^`\s]*)[^`]*$/;
-const HEADING = /^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$/;
-const RULE = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
-const ITEM = /^( {0,3})(?:([-*+])|(\d{1,9})[.)])(\s+|$)/;
-const QUOTE = /^ {0,3}> ?/;
-const DEEPEST = 8; // lists and quotes within one another; deeper ones are text
+const WINDOW = 16_000; // characters that are looked at together
+const MOST_NODES = 4000; // of a text
 
 /** A text that grows, in an element. */
 export class Markdown {
   #element;
   #text = "";
   #done = 0; // characters of the blocks that cannot change any more
-  #settled = 0; // nodes of theirs
+  #after = null; // the last node of theirs
   #open = []; // the tree of the block that can
+  #code = null; // a code block that is not closed yet
+  #plain = null; // what there were too many nodes for
+  #live = false; // whether there was something before the last words came
+  #nodes = 0;
+  steps = 0; // that it took
 
   constructor(element) {
     this.#element = element;
@@ -27,194 +35,153 @@ export class Markdown {
   show(text) {
     if (text === this.#text) return;
     if (!text.startsWith(this.#text)) this.#restart();
+    this.#live = this.#text !== "";
     this.#text = text;
-    const blocks = blocksOf(text.slice(this.#done).split("\n"), 0);
-    const trees = blocks.map((block) => block.tree);
-    patch(this.#element, this.#settled, this.#open, trees);
-    if (blocks.length > 1) {
-      this.#done += blocks.at(-1).from;
-      this.#settled += blocks.length - 1;
-    }
-    this.#open = trees.slice(-1);
+    pace.run(this.#advance);
   }
 
   #restart() {
     this.#element.replaceChildren();
-    this.#done = this.#settled = 0;
+    this.#done = this.#nodes = 0;
     this.#open = [];
+    this.#text = "";
+    this.#after = this.#code = this.#plain = null;
   }
-}
 
-/** Bring the nodes from an index on from one tree to another. */
-function patch(parent, from, before, now) {
-  for (let i = 0; i < now.length; i++) {
-    const old = before[i];
-    const tree = now[i];
-    const node = parent.childNodes[from + i];
-    if (typeof tree === "string") {
-      if (typeof old !== "string") swap(parent, node, document.createTextNode(tree));
-      else if (tree.startsWith(old))
-        tree.length > old.length && node.appendData(tree.slice(old.length));
-      else node.data = tree;
-    } else if (old && typeof old !== "string" && old.tag === tree.tag && old.href === tree.href) {
-      patch(node, 0, old.children, tree.children);
-      dress(node, tree);
-    } else {
-      swap(parent, node, made(tree));
+  /** @returns {boolean} whether there is more to do */
+  #advance = () => {
+    for (let more = true; more; ) {
+      if (!pace.free) return true;
+      const meter = new Meter();
+      more = this.#step(meter);
+      pace.took(meter);
+      this.steps += meter.steps;
     }
+    return false;
+  };
+
+  #step(meter) {
+    if (this.#code) return this.#goOnCode(meter);
+    if (this.#nodes > MOST_NODES) return this.#goOnPlain(meter);
+    const rest = this.#text.length - this.#done;
+    const size = rest > WINDOW ? cut(this.#text, this.#done) : rest;
+    const { blocks, fence, stopped } = topBlocks(this.#text.substr(this.#done, size), meter);
+    const trees = blocks.map((block) => block.tree);
+    this.#patch(trees);
+    const goesOn = !stopped && !fence && blocks.length > 1; // the last one may
+    const ends = stopped || fence?.after || (goesOn ? blocks.at(-1).from : rest > size && size);
+    if (!ends) return false;
+    this.#done += ends;
+    this.#nodes += meter.nodes;
+    this.#settle(goesOn ? trees.length - 1 : trees.length);
+    if (fence) this.#begin(fence);
+    return rest > size || stopped > 0 || fence !== null;
   }
-  while (parent.childNodes.length > from + now.length) parent.lastChild.remove();
+
+  /** Have these where the block is that can change. */
+  #patch(trees) {
+    patch(this.#element, this.#after, this.#open, trees);
+    this.#open = trees;
+  }
+
+  /** So many of them stay as they are. */
+  #settle(trees) {
+    for (let i = 0; i < trees; i++)
+      this.#after = this.#after ? this.#after.nextSibling : this.#element.firstChild;
+    this.#open = this.#open.slice(trees);
+  }
+
+  #begin(fence) {
+    this.#code = new Code(fence);
+    this.#element.append(this.#code.element);
+    this.#after = this.#code.element;
+  }
+
+  #goOnCode(meter) {
+    const before = this.#done;
+    this.#done += this.#code.take(this.#text, before, this.#live, meter);
+    if (this.#code.closed) this.#code = null;
+    return this.#done > before && this.#done < this.#text.length;
+  }
+
+  #goOnPlain(meter) {
+    if (!this.#plain) {
+      this.#patch([]);
+      this.#plain = new Pieces(this.#element.appendChild(h("div", { class: "plain" })));
+    }
+    const end = whole(this.#text, Math.min(this.#text.length, this.#done + WINDOW));
+    const some = this.#text.slice(this.#done, end);
+    meter.steps += some.length;
+    this.#plain.add(some);
+    this.#done += some.length;
+    return some.length > 0 && this.#done < this.#text.length;
+  }
 }
 
-function swap(parent, node, other) {
-  if (node) node.replaceWith(other);
-  else parent.append(other);
+/** How much of a text to look at that goes on: whole lines if there are any, or else whole words. */
+function cut(text, from) {
+  const some = text.slice(from, from + WINDOW);
+  return some.lastIndexOf("\n") + 1 || some.lastIndexOf(" ") + 1 || whole(some, WINDOW);
+}
+
+/** Bring the nodes after one, or all that there are, from one tree to another. */
+function patch(parent, after, before, now) {
+  let node = after ? after.nextSibling : parent.firstChild;
+  now.forEach((tree, index) => {
+    const next = node?.nextSibling ?? null;
+    const same = node && patched(node, before[index], tree);
+    if (!same && node) node.replaceWith(made(tree));
+    else if (!same) parent.append(made(tree));
+    node = next;
+  });
+  while (node) {
+    const next = node.nextSibling;
+    node.remove();
+    node = next;
+  }
+}
+
+/** Make a node that showed one tree show another; false if it cannot. */
+function patched(node, old, tree) {
+  if (typeof tree === "string") {
+    if (typeof old !== "string") return false;
+    if (!tree.startsWith(old)) node.data = tree;
+    else if (tree.length > old.length) node.appendData(tree.slice(old.length));
+    return true;
+  }
+  if (!isLike(old, tree)) return false;
+  patch(node, null, old.children, tree.children);
+  dress(node, tree);
+  if (tree.tag === "pre" && codeOf(tree) !== codeOf(old)) follow(node);
+  return true;
+}
+
+function isLike(old, tree) {
+  if (!old || typeof old === "string") return false;
+  return old.tag === tree.tag && old.href === tree.href && old.look === tree.look;
+}
+
+function codeOf(tree) {
+  return tree.children[0].children[0];
 }
 
 function made(tree) {
+  if (typeof tree === "string") return document.createTextNode(tree);
   const element = document.createElement(tree.tag);
   dress(element, tree);
-  if (tree.tag === "pre") element.tabIndex = 0; // a wide one is scrolled with the keyboard
+  if (tree.look) element.className = tree.look;
+  if (tree.tag === "pre") following(element).tabIndex = 0; // a wide one is scrolled with the keyboard
   if (tree.href) {
     element.href = tree.href;
     element.rel = "noopener noreferrer";
     element.target = "_blank";
   }
-  patch(element, 0, [], tree.children);
+  patch(element, null, [], tree.children);
   return element;
 }
 
 function dress(element, tree) {
   if (tree.start > 1) element.start = tree.start;
   if (tree.language) element.dataset.language = tree.language;
-}
-
-const tree = (tag, children, more = {}) => ({ tag, children, ...more });
-
-/** The blocks of some lines; `from` is where in the text each begins. */
-function blocksOf(lines, depth) {
-  const blocks = [];
-  let offset = 0;
-  for (let i = 0; i < lines.length;) {
-    if (!lines[i].trim()) {
-      offset += lines[i++].length + 1;
-      continue;
-    }
-    const [block, used] = blockAt(lines, i, depth);
-    blocks.push({ tree: block, from: offset });
-    for (const end = i + used; i < end; i++) offset += lines[i].length + 1;
-  }
-  return blocks;
-}
-
-function blockAt(lines, i, depth) {
-  const line = lines[i];
-  const fence = FENCE.exec(line);
-  if (fence) return codeAt(lines, i, fence);
-  const heading = HEADING.exec(line);
-  if (heading) return [tree(`h${Math.min(6, heading[1].length + 2)}`, inline(heading[2])), 1];
-  if (RULE.test(line)) return [tree("hr", []), 1];
-  if (depth < DEEPEST && QUOTE.test(line)) return quoteAt(lines, i, depth);
-  if (depth < DEEPEST && ITEM.test(line)) return listAt(lines, i, depth);
-  if (isTable(lines, i)) return tableAt(lines, i);
-  return paragraphAt(lines, i, depth);
-}
-
-function codeAt(lines, i, [, indent, mark, language]) {
-  const close = new RegExp(`^ {0,3}${mark[0]}{${mark.length},}\\s*$`);
-  const body = [];
-  let j = i + 1;
-  for (; j < lines.length && !close.test(lines[j]); j++)
-    body.push(lines[j].replace(new RegExp(`^ {0,${indent.length}}`), ""));
-  const closed = j < lines.length;
-  return [tree("pre", [tree("code", [body.join("\n")])], { language }), j - i + (closed ? 1 : 0)];
-}
-
-function quoteAt(lines, i, depth) {
-  let j = i;
-  while (j < lines.length && QUOTE.test(lines[j])) j++;
-  const inner = lines.slice(i, j).map((line) => line.replace(QUOTE, ""));
-  return [
-    tree(
-      "blockquote",
-      blocksOf(inner, depth + 1).map((block) => block.tree),
-    ),
-    j - i,
-  ];
-}
-
-function listAt(lines, i, depth) {
-  const [, , bullet, number] = ITEM.exec(lines[i]);
-  const items = [];
-  let j = i;
-  let blank = false;
-  for (; j < lines.length; j++) {
-    const line = lines[j];
-    const mark = RULE.test(line) ? null : ITEM.exec(line);
-    const indented = /^(?: {2,}|\t)/.test(line);
-    if (!line.trim()) blank = true;
-    else if (
-      mark &&
-      (mark[3] === undefined) === (number === undefined) &&
-      (mark[1].length < 2 || !items.length)
-    ) {
-      items.push([line.slice(mark[0].length)]);
-      blank = false;
-      continue;
-    } else if (!indented && (blank || starts(line))) break;
-    items.at(-1).push(indented ? line.replace(/^(?: {1,4}|\t)/, "") : line);
-    if (line.trim()) blank = false;
-  }
-  const children = items.map((item) => tree("li", itemOf(item, depth)));
-  return [tree(bullet ? "ul" : "ol", children, bullet ? {} : { start: Number(number) }), j - i];
-}
-
-/** An item that is one paragraph stands without one, so that a list is as tight as it was written. */
-function itemOf(lines, depth) {
-  const blocks = blocksOf(lines, depth + 1).map((block) => block.tree);
-  return blocks.flatMap((block, index) =>
-    index === 0 && block.tag === "p" ? block.children : [block],
-  );
-}
-
-function isTable(lines, i) {
-  return (
-    lines[i].includes("|") &&
-    /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)+\|?\s*$/.test(lines[i + 1] ?? "")
-  );
-}
-
-function tableAt(lines, i) {
-  let j = i + 2;
-  while (j < lines.length && lines[j].includes("|")) j++;
-  const row = (line, tag) => {
-    const cells = line
-      .trim()
-      .replace(/^\||\|$/g, "")
-      .split("|");
-    return tree(
-      "tr",
-      cells.map((cell) => tree(tag, inline(cell.trim()))),
-    );
-  };
-  const body = lines.slice(i + 2, j).map((line) => row(line, "td"));
-  return [tree("table", [tree("thead", [row(lines[i], "th")]), tree("tbody", body)]), j - i];
-}
-
-function paragraphAt(lines, i, depth) {
-  let j = i + 1;
-  while (j < lines.length && lines[j].trim() && !starts(lines[j], depth) && !isTable(lines, j)) j++;
-  return [tree("p", inline(lines.slice(i, j).join("\n").trimEnd())), j - i];
-}
-
-/** Whether a line ends the paragraph before it. */
-function starts(line, depth = 0) {
-  const item = depth < DEEPEST ? ITEM.exec(line) : null;
-  return (
-    FENCE.test(line) ||
-    HEADING.test(line) ||
-    RULE.test(line) ||
-    (depth < DEEPEST && QUOTE.test(line)) ||
-    (item !== null && item[4] !== "")
-  );
+  if (tree.align) element.dataset.align = tree.align;
 }

@@ -10,9 +10,15 @@ export function earlier(before, now) {
   return older.at(-1)?.number === first - 1 ? older : [];
 }
 
+/** What was said before some entries, and answered in them. */
+export function byId(messages) {
+  return Object.fromEntries(messages.map((message) => [message.id, message]));
+}
+
 /** Older entries go before all that is there; the turn that they were cut off in is made whole. */
-export function prepended(state, older, more) {
-  const past = older.reduce(recorded, fact.blank(state.session));
+export function prepended(state, { entries: older, more, messages }) {
+  const known = { ...fact.blank(state.session), messages: byId(messages) };
+  const past = older.reduce(recorded, known);
   const here = new Map(state.items.map((item) => [item.key, item]));
   const before = past.items.filter((item) => !(item.kind === "receipt" && here.has(item.key)));
   const items = before.map((item) => (here.has(item.key) ? whole(item, here.get(item.key)) : item));

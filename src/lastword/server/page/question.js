@@ -1,7 +1,8 @@
 // A question that waits for the person. The answer carries the generation that asked, so that an
 // answer to something that was stopped meanwhile is refused instead of taken for something newer.
 
-import { button, h } from "./dom.js";
+import { button, h, set } from "./dom.js";
+import { Steady } from "./steady.js";
 import { argumentsText, plain } from "./words.js";
 
 const VERBS = {
@@ -16,9 +17,10 @@ const LONG = 400; // characters of a command that is shown folded
 
 export class Question extends HTMLElement {
   #buttons = [];
+  #steady = null;
 
-  /** @param {any} question @param {(choice: {allow: boolean, always?: boolean}) => Promise<void>} answer */
-  show(question, answer) {
+  /** @param {any} question @param {(choice: {allow: boolean, always?: boolean}) => Promise<void>} answer @param {() => number} scrolled */
+  show(question, answer, scrolled) {
     if (this.dataset.question === question.id) return;
     this.dataset.question = question.id;
     this.className = "ask";
@@ -32,7 +34,7 @@ export class Question extends HTMLElement {
     this.setAttribute("role", "group");
     this.setAttribute("aria-labelledby", heading.id);
     const choose = (label, choice, look, title = null) =>
-      button(label, () => this.#choose(answer, choice), { class: look, title });
+      button(label, (click) => this.#choose(click, answer, choice), { class: look, title });
     this.#buttons = [
       choose("Deny", { allow: false }, ""),
       choose("Allow", { allow: true }, "go"),
@@ -49,6 +51,12 @@ export class Question extends HTMLElement {
       ...whole(question),
       h("div", { class: "choices" }, ...this.#buttons),
     );
+    this.#steady = new Steady(this, scrolled, (ready) => this.#open(ready));
+  }
+
+  #open(ready) {
+    set(this, { "data-early": !ready });
+    for (const one of this.#buttons) set(one, { "aria-disabled": ready ? null : "true" });
   }
 
   /** The safe answer has the focus, so that a key pressed by mistake allows nothing. */
@@ -56,7 +64,8 @@ export class Question extends HTMLElement {
     this.#buttons[0]?.focus();
   }
 
-  async #choose(answer, choice) {
+  async #choose(click, answer, choice) {
+    if (!this.#steady.takes(click)) return;
     for (const one of this.#buttons) one.disabled = true;
     this.setAttribute("aria-busy", "true");
     try {

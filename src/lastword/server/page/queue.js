@@ -84,6 +84,7 @@ class Chip {
   #id;
   #place = 0;
   #text = "";
+  #shown = "";
   #edits = false;
   #words = h("button", {
     type: "button",
@@ -126,12 +127,15 @@ class Chip {
   }
 
   show({ text, placed }, place, many) {
+    const shown = `${placed} ${place} ${many}`;
+    if (text === this.#text && shown === this.#shown) return;
+    this.#shown = shown;
     this.#place = place;
     this.#text = text;
     say(this.#words, short(text, 70));
     say(this.#how, PLACES[placed] ?? "");
     this.#how.hidden = !PLACES[placed];
-    set(this.#words, { title: text });
+    set(this.#words, { title: short(text, 1000) });
     set(this.element, {
       "aria-label": `${short(text, 120)}, ${place + 1} of ${many}. Enter edits, Delete removes, Alt and an arrow moves.`,
     });

@@ -3,7 +3,7 @@
 // with the same picture, and what is heard twice is shown once.
 
 import * as fact from "./facts.js";
-import { earlier, prepended, recorded } from "./past.js";
+import { byId, earlier, prepended, recorded } from "./past.js";
 import * as program from "./program-facts.js";
 import * as stop from "./stopping.js";
 
@@ -29,7 +29,7 @@ export function reduce(state, action) {
     case "fresh": // nobody has said anything in it yet
       return { ...state, known: true };
     case "older":
-      return prepended(state, action.entries, action.more);
+      return prepended(state, action);
     case "sending":
       return fact.said(
         { ...state, sending: { ...state.sending, [action.message.id]: true } },
@@ -233,7 +233,9 @@ function snapshot(state, { data }) {
   const { session } = data;
   const older = earlier(state.entries, data.entries);
   const entries = [...older, ...data.entries];
-  const past = entries.reduce(recorded, { ...fact.blank(session.id), level: state.level });
+  const before = { ...fact.blank(session.id), messages: byId(data.messages), level: state.level };
+  if (older.length) Object.assign(before.messages, state.messages);
+  const past = entries.reduce(recorded, before);
   const more = older.length ? state.more : data.more;
   let next = queued(
     { ...past, entries, more, known: true, sending: state.sending },

@@ -2,6 +2,7 @@
 
 import { Call, Output } from "./calls.js";
 import { arrange, h, say, set } from "./dom.js";
+import { Folding, Long } from "./folding.js";
 import { Markdown } from "./markdown.js";
 import { count, plain } from "./words.js";
 
@@ -31,7 +32,7 @@ export class Turn {
     this.#parts.length = Math.min(this.#parts.length, turn.parts.length);
     turn.parts.forEach((part, index) => this.#show(part, index, cut, messages, asked));
     this.#tell(turn);
-    const nodes = this.#parts.map((view) => view.element);
+    const nodes = this.#parts.flatMap(({ element, more }) => (more ? [element, more] : [element]));
     arrange(this.element, [...nodes, ...(mark ? [this.#mark] : []), this.#end]);
     this.#cutMark(cut);
   }
@@ -79,27 +80,36 @@ const makers = {
 
 class Text {
   element = h("div", { class: "text" });
-  #markdown = new Markdown(this.element);
+  #folding = new Folding(new Markdown(this.element));
+  more = this.#folding.element;
 
   show(part) {
-    this.#markdown.show(part.text);
+    this.#folding.show(part.text);
   }
 }
 
 /** Folded: it is there for whoever wants to know. */
 class Thinking {
-  #words = h("p");
+  #words = new Long("p");
   #size = h("span");
+  #counted = 0; // characters whose words are counted
+  #many = 0;
   element = h(
     "details",
     { class: "thinking" },
     h("summary", {}, "Thinking ", this.#size),
-    this.#words,
+    this.#words.element,
+    this.#words.more,
   );
 
-  show(part) {
-    say(this.#words, plain(part.text));
-    say(this.#size, count(part.text.split(/\s+/).filter(Boolean).length, "word"));
+  show({ text }) {
+    this.#words.show(text);
+    if (text.length < this.#counted) this.#counted = this.#many = 0;
+    const fresh = text.slice(this.#counted);
+    const goesOn = /\S/.test(text[this.#counted - 1] ?? " ") && /\S/.test(fresh[0] ?? " ");
+    this.#many += (fresh.match(/\S+/g)?.length ?? 0) - (goesOn ? 1 : 0);
+    this.#counted = text.length;
+    say(this.#size, count(this.#many, "word"));
   }
 }
 

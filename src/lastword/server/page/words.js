@@ -13,7 +13,8 @@ export function listed(parts) {
 }
 
 export function short(text, longest = 60) {
-  const line = plain(text).split(/\s+/).join(" ").trim();
+  const some = text.trimStart().slice(0, 4 * longest + 100); // a long text costs no more than a short one
+  const line = plain(some).split(/\s+/).join(" ").trim();
   return line.length <= longest ? line : `${line.slice(0, longest - 1)}…`;
 }
 
@@ -46,7 +47,10 @@ export function ago(at, now) {
 
 const COLOURS = /\u001b\[[0-9;]*m/g;
 const HIDDEN =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+  /[\0-\x08\v\f\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+const LONGEST_JSON = 200_000; // characters; more of it is shown as it came
+const MOST_LINES = 500;
+const lines = new Map(); // of arguments that were looked into: the timeline asks for them again and again
 const PICTURES = 0x2400; // where the pictures of the control characters begin
 
 /**
@@ -67,6 +71,12 @@ export function plain(text) {
  * @param {string} text arguments as JSON
  */
 export function argumentsLine(text) {
+  if (lines.size > MOST_LINES) lines.clear();
+  if (!lines.has(text)) lines.set(text, lineOf(text));
+  return lines.get(text);
+}
+
+function lineOf(text) {
   const found = parsed(text);
   if (found === null || typeof found !== "object") return short(text, 160);
   const values = Object.values(found);
@@ -80,7 +90,9 @@ export function argumentsText(text) {
   return plain(found === null ? text : JSON.stringify(found, null, 2));
 }
 
-function parsed(text) {
+/** What a JSON text holds; null if it is none, or too long to be looked into. */
+export function parsed(text) {
+  if (text.length > LONGEST_JSON) return null;
   try {
     return JSON.parse(text);
   } catch {

@@ -1,0 +1,55 @@
+// A code block while it is written: line by line, without looking at the lines before again.
+
+import { closes, unindented } from "./blocks.js";
+import { h } from "./dom.js";
+import { follow, following, Pieces } from "./pieces.js";
+
+const AT_ONCE = 16_000; // characters
+
+export class Code {
+  #fence;
+  #pieces;
+  #rest = document.createTextNode(""); // a line that may go on, or turn out to close the block
+  element;
+  closed = false;
+
+  constructor(fence) {
+    this.#fence = fence;
+    const lines = h("span");
+    this.#pieces = new Pieces(lines);
+    const about = { tabindex: "0", "data-language": fence.language || null };
+    this.element = following(h("pre", about, h("code", {}, lines, this.#rest)));
+  }
+
+  /**
+   * Take the lines of a text from a place on, or some of them if there are many.
+   * @returns {number} how many characters need not be given again
+   */
+  take(text, from, live, meter) {
+    const some = text.slice(from, from + AT_ONCE);
+    const more = from + some.length < text.length;
+    const end = some.lastIndexOf("\n") + 1 || (more ? some.length : 0);
+    meter.steps += some.length;
+    const taken = this.#lines(some.slice(0, end));
+    if (this.closed) this.#rest.remove();
+    else this.#rest.data = more ? "" : unindented(some.slice(end), this.#fence);
+    if (live) follow(this.element);
+    return taken;
+  }
+
+  /** @returns {number} characters up to the end of the block, if it is in them */
+  #lines(text) {
+    const lines = text.split("\n");
+    const last = lines.pop(); // nothing, or a line that is too long to be waited for
+    const kept = [];
+    let taken = 0;
+    for (const line of lines) {
+      taken += line.length + 1;
+      this.closed = closes(line, this.#fence);
+      if (this.closed) break;
+      kept.push(`${unindented(line, this.#fence)}\n`);
+    }
+    this.#pieces.add(kept.join("") + (this.closed ? "" : last));
+    return this.closed ? taken : text.length;
+  }
+}
