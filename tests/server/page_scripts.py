@@ -64,6 +64,43 @@ CHUNKED = r"""async () => {
   return different;
 }"""
 
+# long code as it comes, by itself and in a list: whether its box shows the newest line, and whether
+# it lets the person read an earlier one; and how the columns of a table are aligned
+FOLLOWED = r"""async () => {
+  const { Markdown } = await import("./assets/markdown.js");
+  const element = document.createElement("div");
+  element.className = "text";
+  document.querySelector(".scroller").append(element); // the page keeps its column in order
+  const line = (_, number) => `  line ${number}\n`;
+  const lines = (length) => Array.from({ length }, line).join("");
+  const frame = () => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+  const told = [];
+  for (const before of ["```\n", "1. so:\n\n   ```\n"]) {
+    const markdown = new Markdown(element);
+    const away = () => {
+      const box = element.querySelector("pre");
+      return Math.round(box.scrollHeight - box.scrollTop - box.clientHeight);
+    };
+    for (const count of [20, 60, 120]) {
+      markdown.show(before + lines(count));
+      await frame();
+    }
+    told.push(away() < 3 && element.querySelector("pre").scrollTop > 0);
+    element.querySelector("pre").scrollTop = 10;
+    await frame();
+    await frame();
+    markdown.show(before + lines(140));
+    await frame();
+    told.push(element.querySelector("pre").scrollTop === 10);
+    element.replaceChildren();
+  }
+  new Markdown(element).show("a|b|c|d\n-|:-|:-:|-:\n1|2|3|4");
+  await frame();
+  const cells = [...element.querySelectorAll("td")].map((cell) => getComputedStyle(cell).textAlign);
+  element.remove();
+  return [told, cells];
+}"""
+
 # what each of these texts costs, all at once and piece by piece: steps and nodes for a character,
 # and how many steps were ever taken before the page listened again
 COSTS = r"""async (floods) => {
@@ -197,14 +234,69 @@ CARDS = """async (names) => {
   window.answered = [];
   window.ask = (id) => {
     const card = document.createElement("lw-question");
-    const question = { id, tool: "shell", subject: "make", text: "make" };
+    const lines = [{ mark: " ", text: "make" }];
+    const choices = [{ label: "Allow", allow: true }, { label: "Deny", allow: false }];
+    const words = { asks: "wants to run", kind: "command", summary: "", notes: [] };
     table.append(card);
     const answer = async () => {
       window.answered.push(id);
       card.remove();
       if (id === "last") window.ask("next"); // in the same place
     };
-    card.show(question, answer, () => 0);
+    card.show({ id, tool: "shell", ...words, lines, choices }, answer, () => 0);
   };
   for (const name of names) window.ask(name);
+}"""
+
+# one card as the page shows it, of a question that is told; the answer is in `window.answered`
+CARD = """async (question) => {
+  await import("./assets/question.js");
+  const card = document.createElement("lw-question");
+  const table = document.createElement("div"); // beside what the page itself keeps in order
+  table.className = "column";
+  table.append(card);
+  document.querySelector(".scroller").replaceChildren(table);
+  window.answered = [];
+  card.show(question, async (choice) => window.answered.push(choice), () => 0);
+}"""
+
+# a log in which calls waited for a person: allowed, denied, and withdrawn by a stop
+WAITED = """async () => {
+  const { blank, reduce } = await import("./assets/state.js");
+  const { lanesOf } = await import("./assets/timeline-lanes.js");
+  const { Call } = await import("./assets/calls.js");
+  const entries = [], run = "s#1";
+  const add = (at, kind, about) => {
+    entries.push({ number: entries.length + 1, at, kind, run, ...about });
+  };
+  add(1, "began", { generation: 1, messages: [] });
+  for (const call of ["a", "b", "c"]) {
+    add(2, "called", { call, name: "shell", arguments: "{}", nature: "" });
+    add(2, "asked", { call, tool: "shell", subject: "ls" });
+  }
+  add(5, "answered", { call: "a", allowed: true, by: "ann", scope: "this" });
+  add(6, "answered", { call: "b", allowed: false, by: "local", scope: "" });
+  add(6.5, "result", { call: "a", status: "completed", content: "x", error: false });
+  add(6, "result", { call: "b", status: "not started", content: "", error: false });
+  add(7, "result", { call: "c", status: "not started", content: "", error: false });
+  add(7, "finished", { outcome: "stopped", messages: [], started: true });
+  const session = { id: "s", title: "", generation: 9, state: "idle" };
+  const rest = { queue: [], questions: [], processes: [], messages: [], active: null };
+  const seen = (some) => {
+    const data = { session, entries: some, more: true, ...rest };
+    return reduce(blank("s"), { type: "event", event: { id: "e-1", kind: "snapshot", data } });
+  };
+  const told = (state) => {
+    const parts = state.items.find((item) => item.kind === "turn").parts;
+    const tags = parts.map((part) => {
+      const view = new Call();
+      view.show(part, false, {}, "");
+      return view.element.querySelector(".tag").textContent;
+    });
+    const waits = lanesOf(state, 1, 9)[0].spans.filter((span) => span.kind === "wait");
+    return [tags, waits.map(({ tell, a, b }) => [tell[1], a, b])];
+  };
+  const some = entries.slice(0, 6);
+  const older = { type: "older", entries: some, messages: [], more: false };
+  return [told(seen(entries)), told(reduce(seen(entries.slice(6)), older))];
 }"""

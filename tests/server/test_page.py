@@ -19,6 +19,7 @@ from tests.server.browser import Server, Visitor, chromium, counts, numbers, vis
 from tests.server.page_scripts import (
     CHUNKED,
     FENCED,
+    FOLLOWED,
     OLDER,
     SAID_BEFORE,
     UNSCROLLED,
@@ -305,7 +306,7 @@ def test_a_text_with_markup_in_it_stays_text(visitor: Visitor) -> None:
     visitor.say(f"run echo '{evil}'")
     expect(page.locator("lw-question pre").first).to_contain_text("<img src=x")
     assert page.locator("lw-question img").count() == 0
-    page.get_by_role("button", name="Deny").click()
+    page.get_by_role("button", name="Deny", exact=True).click()
     visitor.says("did not allow it")
 
 
@@ -321,9 +322,11 @@ def test_everything_can_be_done_with_the_keyboard(visitor: Visitor) -> None:
     keys.press("Enter")
     expect(page.locator("lw-question pre").first).to_contain_text("echo two")
     keys.press("Alt+q")
-    expect(page.get_by_role("button", name="Deny")).to_be_focused()
+    expect(page.get_by_role("button", name="Deny", exact=True)).to_be_focused()
     expect(page.locator("lw-question")).not_to_have_attribute("data-early", "")
-    keys.press("Tab")
+    for _ in range(page.locator("lw-question .choices div").first.locator("button").count()):
+        keys.press("Shift+Tab")
+    expect(page.get_by_role("button", name="Allow", exact=True)).to_be_focused()
     keys.press("Enter")
     visitor.says("shell returned")
     expect(visitor.box).to_be_focused()
@@ -341,12 +344,12 @@ def test_a_deleted_session_is_gone_after_the_person_has_said_so(visitor: Visitor
     visitor.quiet()
     row = visitor.page.locator("lw-sessions li", has=visitor.page.locator("[aria-current]"))
     row.hover()
-    row.get_by_role("button", name="Delete this session").click()
+    row.get_by_role("button", name=f"Delete the session “{SHORT}”").click()
     visitor.picture("deleting")
     visitor.page.get_by_role("dialog").get_by_role("button", name="Keep it").click()
     expect(visitor.answers).to_have_count(1)
     row.hover()
-    row.get_by_role("button", name="Delete this session").click()
+    row.get_by_role("button", name=f"Delete the session “{SHORT}”").click()
     visitor.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     gone = visitor.page.locator(f'lw-sessions a[href="#/s/{visitor.session}"]')
     expect(gone).to_have_count(0)
@@ -377,6 +380,14 @@ def test_nothing_of_a_fenced_run_is_drawn_even_if_it_is_heard(visitor: Visitor) 
 
 def test_a_text_looks_the_same_however_it_was_cut_while_it_came(visitor: Visitor) -> None:
     assert visitor.page.evaluate(CHUNKED) == []
+
+
+def test_the_box_of_long_code_follows_it_and_tables_are_aligned_as_they_were_written(
+    visitor: Visitor,
+) -> None:
+    followed, aligned = visitor.page.evaluate(FOLLOWED)
+    assert followed == [True] * 4
+    assert aligned == ["left", "left", "center", "right"]
 
 
 def test_earlier_entries_make_the_log_whole_wherever_it_was_cut(visitor: Visitor) -> None:

@@ -14,7 +14,7 @@ export function news(before, now) {
     .filter((one) => !before.questions.some((other) => other.id === one.id))
     .map(
       (one) =>
-        `${plain(one.tool)} asks for your permission: ${short(one.subject || one.text, 200)}. Alt Q goes there.`,
+        `${plain(one.tool)} ${one.asks}: ${short(firstLines(one), 200)}. ${one.notes.join(" ")} Alt Q goes there.`,
     );
   const stood = new Set(standing(before).map((one) => `${one.id} ${one.generation}`));
   for (const one of standing(now))
@@ -27,6 +27,10 @@ export function news(before, now) {
     for (const item of now.items.slice(-4)) polite.push(...toldOf(item, known.get(item.key)));
   }
   return { polite, urgent };
+}
+
+function firstLines({ lines, summary }) {
+  return [summary, ...lines.slice(0, 20).map((line) => line.text)].filter(Boolean).join("\n");
 }
 
 function toldOf(item, before) {

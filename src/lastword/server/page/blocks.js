@@ -142,11 +142,12 @@ function codeAt(lines, i, fence, meter) {
   let j = i + 1;
   for (; j < lines.length && !closes(lines[j], fence); j++) {
     meter.steps += lines[j].length + 1;
-    body.push(`${unindented(lines[j], fence)}\n`);
+    body.push(unindented(lines[j], fence));
   }
   const closed = j < lines.length;
   const about = { language: fence.language, open: closed ? null : fence };
-  return [tree("pre", [tree("code", [body.join("")])], about), j + (closed ? 1 : 0) - i];
+  if (closed && body.length) body.push(""); // the last line may go on otherwise
+  return [tree("pre", [tree("code", [body.join("\n")])], about), j + (closed ? 1 : 0) - i];
 }
 
 function quoteAt(lines, i, depth, meter) {

@@ -3,7 +3,7 @@
 
 import { h, say, set } from "./dom.js";
 import { Long } from "./folding.js";
-import { argumentsLine, lasted, parsed, plain } from "./words.js";
+import { argumentsLine, byWhom, lasted, parsed, plain } from "./words.js";
 
 const LOOKS = {
   completed: "done",
@@ -93,7 +93,8 @@ export function argumentRows(text) {
 }
 
 function tagOf(part, cut) {
-  // the log does not tell how long a call waited to be allowed, so there it is the whole time
+  // without an answer the log does not tell when a call began, so there it is the whole time
+  const answer = answerOf(part);
   const took =
     !part.until || !part.at
       ? ""
@@ -102,19 +103,24 @@ function tagOf(part, cut) {
         : `${lasted(part.until - part.at)} in all`;
   switch (part.status) {
     case "completed":
-      return [part.error ? "completed with an error" : "completed", size(part.content), took]
+      return [part.error ? "completed with an error" : "completed", size(part.content), took, answer]
         .filter(Boolean)
         .join(" · ");
     case "may have executed":
-      return ["may have executed", part.began && took && `cut off after ${took}`]
+      return ["may have executed", part.began && took && `cut off after ${took}`, answer]
         .filter(Boolean)
         .join(" · ");
     case "not started":
-      return "not started";
+      return ["not started", answer].filter(Boolean).join(" · ");
     default:
       if (cut) return part.status === "begun" ? "was going at the stop" : "had not begun";
       return part.status === "intended" ? "about to start" : "running";
   }
+}
+
+/** Who allowed it, or did not. */
+function answerOf({ answer }) {
+  return answer ? `${answer.allowed ? "allowed" : "denied"}${byWhom(answer.by)}` : "";
 }
 
 function size(content) {

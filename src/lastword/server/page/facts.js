@@ -4,6 +4,7 @@
 
 const SETTLED = new Set(["completed", "not started", "may have executed"]);
 const MOST_OUTPUT = 60000; // characters of a call's live output that are kept; the newest
+const MOST_WAITS = 200;
 const LONGEST_TITLE = 1000; // characters that are looked at for one
 
 const itemKey = {
@@ -115,11 +116,16 @@ export function noted(state, run, text, source) {
 }
 
 /** How a tool call stands. */
-export function called(state, run, generation, report, at = 0) {
+export function called(before, run, generation, report, at = 0) {
+  const over = SETTLED.has(report.status);
+  const state = over ? unasked(before, at, (wait) => wait.id === report.call) : before;
   return changeTurn(state, run, generation, at, (turn) => {
     const index = turn.parts.findIndex((part) => part.kind === "call" && part.call === report.call);
-    const before = index < 0 ? newCall(report.call, at) : turn.parts[index];
-    const part = settledCall(before, report, at);
+    const part = settledCall(
+      index < 0 ? newCall(report.call, at) : turn.parts[index],
+      report,
+      at,
+    );
     const parts = turn.parts.slice();
     parts[index < 0 ? parts.length : index] = part;
     return { ...turn, parts };
@@ -154,6 +160,41 @@ function settledCall(before, report, at) {
   return part;
 }
 
+/** A call waits for a person from here on. */
+export function asked(state, wait, at = 0) {
+  const others = state.waits.filter((one) => one.id !== wait.id).slice(-MOST_WAITS);
+  const known = state.waits.find((one) => one.id === wait.id);
+  return { ...state, waits: [...others, { at, until: 0, allowed: null, by: "", ...known, ...wait }] };
+}
+
+/** Until here, because somebody answered, or (null) because nobody is asked any more. */
+export function answered(state, run, call, { allowed, by = "", scope = "" }, at = 0) {
+  const known = state.waits.find((wait) => wait.id === call);
+  if (known?.until) return state;
+  const wait = { id: call, run, tool: "", at: 0, ...known, until: at, allowed, by }; // asked before the log that is there
+  const waits = known
+    ? state.waits.map((one) => (one === known ? wait : one))
+    : [...state.waits, wait];
+  if (allowed === null) return { ...state, waits };
+  return changeTurn({ ...state, waits }, run, 0, at, (turn) => {
+    const index = turn.parts.findIndex((part) => part.call === call);
+    const before = turn.parts[index] ?? newCall(call, at);
+    const parts = turn.parts.slice();
+    const began = allowed ? before.began || at : 0;
+    parts[index < 0 ? parts.length : index] = { ...before, began, answer: { allowed, by, scope } };
+    return { ...turn, parts };
+  });
+}
+
+/** A run ended, or a call of it: nobody is asked for it any more. */
+function unasked(state, at, isOver) {
+  if (!state.waits.some((wait) => !wait.until && isOver(wait))) return state;
+  const waits = state.waits.map((wait) =>
+    !wait.until && isOver(wait) ? { ...wait, until: at } : wait,
+  );
+  return { ...state, waits };
+}
+
 /** Live output of a call, or of the run itself. */
 export function progressed(state, run, generation, call, text, at = 0) {
   return changeTurn(state, run, generation, at, (turn) => {
@@ -178,7 +219,8 @@ function newest(output) {
 
 /** Messages reached their outcome, and the run that answered them, if it began, ended. */
 export function ended(state, run, about, at = 0) {
-  let next = { ...state, over: { ...state.over, [run]: true } };
+  let next = unasked(state, at, (wait) => wait.run === run);
+  next = { ...next, over: { ...state.over, [run]: true } };
   if (state.active === run) next = { ...next, active: null, typing: false };
   if (about.started !== false) {
     // one of which nothing is known was said, and taken up, before the log that is there begins

@@ -23,6 +23,8 @@ export function prepended(state, { entries: older, more, messages }) {
   const before = past.items.filter((item) => !(item.kind === "receipt" && here.has(item.key)));
   const items = before.map((item) => (here.has(item.key) ? whole(item, here.get(item.key)) : item));
   const done = new Set(items.map((item) => item.key));
+  const asked = new Set(past.waits.map((wait) => wait.id));
+  const waits = state.waits.filter((wait) => !asked.has(wait.id));
   const pending = past.pending.filter((id) => !state.placed[id] && !state.pending.includes(id));
   return {
     ...state,
@@ -33,7 +35,18 @@ export function prepended(state, { entries: older, more, messages }) {
     placed: { ...past.placed, ...state.placed },
     pending: [...pending, ...state.pending],
     over: { ...past.over, ...state.over },
+    waits: [...past.waits.map((wait) => endedLater(wait, state)), ...waits],
   };
+}
+
+/** What was asked before some entries may have been answered in them, or ended with its call there. */
+function endedLater(wait, state) {
+  const answered = state.waits.find((one) => one.id === wait.id);
+  if (wait.until || answered?.until)
+    return { ...wait, ...answered, at: wait.at, tool: wait.tool };
+  const turn = fact.findTurn(state, wait.run);
+  const call = turn?.parts.find((part) => part.call === wait.id);
+  return { ...wait, until: call?.until || turn?.until || 0 };
 }
 
 function whole(older, newer) {
@@ -50,7 +63,8 @@ function whole(older, newer) {
         arguments: before.arguments,
         nature: before.nature,
         at: before.at,
-        began: before.began,
+        began: before.began || part.began,
+        answer: before.answer ?? part.answer,
       };
     else if (before?.kind === part.kind && "text" in part)
       parts[index] = { ...before, text: before.text + part.text };
@@ -93,6 +107,10 @@ export function recorded(state, entry) {
         { call: entry.call, status: entry.status, content: entry.content, error: !!entry.error },
         at,
       );
+    case "asked":
+      return fact.asked(state, { id: entry.call, run, tool: entry.tool }, at);
+    case "answered":
+      return fact.answered(state, run, entry.call, entry, at);
     case "note":
       return fact.noted(state, run ?? null, entry.text, entry.number);
     case "leftout":

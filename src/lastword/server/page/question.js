@@ -1,57 +1,54 @@
-// A question that waits for the person. The answer carries the generation that asked, so that an
-// answer to something that was stopped meanwhile is refused instead of taken for something newer.
+// A question that waits for the person: what is to be done, as it is, and the answers there are. All
+// its words are the server's, so that they are the same in a terminal and in an editor. The answer
+// carries the generation that asked, so that an answer to something that was stopped meanwhile is
+// refused instead of taken for something newer.
 
 import { button, h, set } from "./dom.js";
+import { icon } from "./icons.js";
 import { Steady } from "./steady.js";
-import { argumentsText, plain } from "./words.js";
+import { plain } from "./words.js";
 
-const VERBS = {
-  shell: "wants to run",
-  write_file: "wants to write",
-  read_file: "wants to read",
-  edit_file: "wants to change",
-  delete_file: "wants to delete",
-  fetch: "wants to fetch",
-};
-const LONG = 400; // characters of a command that is shown folded
+const UNSEEN = /(⟨U\+[0-9A-F]{4,6}⟩)/; // a character that cannot be seen, as the server marks it
+const TAGS = { "-": "del", "+": "ins", "@": "i", " ": "span" };
 
 export class Question extends HTMLElement {
   #buttons = [];
+  #safe = null;
   #steady = null;
 
-  /** @param {any} question @param {(choice: {allow: boolean, always?: boolean}) => Promise<void>} answer @param {() => number} scrolled */
+  /** @param {any} question @param {(choice: any) => Promise<void>} answer @param {() => number} scrolled */
   show(question, answer, scrolled) {
     if (this.dataset.question === question.id) return;
     this.dataset.question = question.id;
     this.className = "ask";
-    const name = plain(question.tool);
     const heading = h(
       "h2",
       { id: `ask-${question.id}` },
-      h("b", {}, name),
-      ` ${VERBS[question.tool] ?? "asks for your permission"}`,
+      h("b", {}, plain(question.tool)),
+      ` ${question.asks}`,
+      question.summary && h("small", {}, question.summary),
     );
     this.setAttribute("role", "group");
     this.setAttribute("aria-labelledby", heading.id);
-    const choose = (label, choice, look, title = null) =>
-      button(label, (click) => this.#choose(click, answer, choice), { class: look, title });
-    this.#buttons = [
-      choose("Deny", { allow: false }, ""),
-      choose("Allow", { allow: true }, "go"),
-      choose(
-        "Always allow",
-        { allow: true, always: true },
-        "",
-        "The same again, for the rest of this session",
-      ),
-    ];
+    this.#buttons = question.choices.map(({ label, ...choice }) => {
+      const look = choice.always ? "always" : choice.allow ? "go" : "";
+      const chosen = (click) => this.#choose(click, answer, choice);
+      return button(label, chosen, { class: look });
+    });
+    this.#safe = this.#buttons[question.choices.findIndex((choice) => !choice.allow)];
     this.replaceChildren(
       heading,
-      subject(question),
-      ...whole(question),
-      h("div", { class: "choices" }, ...this.#buttons),
+      h("pre", { class: `lines ${question.kind}`, tabindex: "0" }, ...linesOf(question)),
+      ...question.notes.map((text) => h("p", { class: "warning" }, icon("warn"), text)),
+      h("div", { class: "choices" }, ...this.#grouped(question.choices)),
     );
     this.#steady = new Steady(this, scrolled, (ready) => this.#open(ready));
+  }
+
+  /** What lets it on one line, what does not on the next. */
+  #grouped(choices) {
+    const ones = (allow) => this.#buttons.filter((_, index) => choices[index].allow === allow);
+    return [h("div", {}, ...ones(true)), h("div", {}, ...ones(false))];
   }
 
   #open(ready) {
@@ -61,7 +58,7 @@ export class Question extends HTMLElement {
 
   /** The safe answer has the focus, so that a key pressed by mistake allows nothing. */
   focus() {
-    this.#buttons[0]?.focus();
+    this.#safe?.focus();
   }
 
   async #choose(click, answer, choice) {
@@ -77,25 +74,19 @@ export class Question extends HTMLElement {
   }
 }
 
-function subject({ subject: text, text: given }) {
-  const shown = plain(text || given);
-  return h(
-    "pre",
-    { class: shown.length > LONG ? "subject long" : "subject", tabindex: "0" },
-    shown,
-  );
+/** Neighbouring lines of one kind are one node, however many there are. */
+function linesOf({ lines, kind }) {
+  const runs = [];
+  for (const { mark, text } of lines) {
+    const line = kind === "diff" ? `${mark === "@" ? "⋯" : mark} ${text}` : text;
+    if (runs.at(-1)?.mark === mark) runs.at(-1).lines.push(line);
+    else runs.push({ mark, lines: [line] });
+  }
+  return runs.map((run) => h(TAGS[run.mark], {}, ...marked(run.lines.join("\n"))));
 }
 
-function whole({ subject: text, text: given }) {
-  if (!given || given === text) return [];
-  return [
-    h(
-      "details",
-      {},
-      h("summary", {}, "All that it is called with"),
-      h("pre", { tabindex: "0" }, argumentsText(given)),
-    ),
-  ];
+function marked(text) {
+  return text.split(UNSEEN).map((part, index) => (index % 2 ? h("mark", {}, part) : part));
 }
 
 customElements.define("lw-question", Question);

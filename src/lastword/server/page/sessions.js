@@ -2,7 +2,7 @@
 
 import { arrange, button, h, Keyed, say, set } from "./dom.js";
 import { icon } from "./icons.js";
-import { ago } from "./words.js";
+import { ago, short } from "./words.js";
 
 const STATES = {
   idle: "idle",
@@ -104,6 +104,8 @@ class Row {
     say(this.#title, session.title || "New session");
     say(this.#state, `, ${STATES[session.state] ?? session.state}, `);
     say(this.#time, ago(session.at, now));
+    const name = `Delete the session “${short(session.title || session.id, 60)}”`;
+    set(this.#remove, { "aria-label": name, title: name });
     this.#remove.hidden = !!session.fresh;
   }
 }

@@ -10,7 +10,6 @@ import * as stop from "./stopping.js";
 export { blank } from "./facts.js";
 
 const EFFECTS = new Set(["text", "thinking", "progress", "started", "usage"]);
-const MOST_WAITS = 200;
 
 /** Whether a run does something by it: then it is not drawn once the run was fenced. What became
     of a call or a process is told by the session, whenever it is known. */
@@ -157,12 +156,9 @@ function runEnded(state, { run, text, data, at }) {
   const mine = state.active === run;
   const before = program.delivered(released(state, [run]), run);
   const next = fact.ended(before, run, { outcome: text, ...data }, at);
-  const waits = next.waits.map((wait) =>
-    wait.run === run && !wait.until ? { ...wait, until: at } : wait,
-  );
   const other = mine && text === "stopped" ? stop.byOther(run, at) : null;
   const stopping = stop.ended(next, run) ?? other;
-  return { ...next, waits, stopping, questions: next.questions.filter((one) => one.run !== run) };
+  return { ...next, stopping, questions: next.questions.filter((one) => one.run !== run) };
 }
 
 function stopped(state, receipt, settled) {
@@ -194,27 +190,12 @@ function processed(state, { run, data, at, generation }) {
   return { ...state, processes: [...others, one] };
 }
 
-function asked(state, { news, question, allowed }, at) {
-  const others = state.questions.filter((one) => one.id !== question.id);
-  if (news === "opened") {
-    const wait = {
-      id: question.id,
-      run: question.run,
-      tool: question.tool,
-      at,
-      until: 0,
-      allowed: null,
-    };
-    return {
-      ...state,
-      questions: [...others, question],
-      waits: [...state.waits.slice(-MOST_WAITS), wait],
-    };
-  }
-  const waits = state.waits.map((wait) =>
-    wait.id === question.id ? { ...wait, until: wait.until || at, allowed } : wait,
-  );
-  return { ...state, questions: others, waits };
+function asked(state, { news, question, ...told }, at) {
+  const { run, call, tool } = question;
+  const questions = state.questions.filter((one) => one.id !== question.id);
+  if (news === "opened")
+    return fact.asked({ ...state, questions: [...questions, question] }, { id: call, run, tool }, at);
+  return fact.answered({ ...state, questions }, run, call, told, at);
 }
 
 function queued(state, { messages, hushed }) {
@@ -244,7 +225,9 @@ function snapshot(state, { data }) {
   for (const id of Object.keys(state.sending)) {
     if (state.messages[id] && !next.messages[id]) next = fact.said(next, state.messages[id]);
   }
-  const waits = state.waits.filter((wait) => fact.findTurn(next, wait.run));
+  const logged = new Set(next.waits.map((wait) => wait.id));
+  const heard = state.waits.filter((wait) => !logged.has(wait.id) && fact.findTurn(next, wait.run));
+  const waits = [...heard, ...next.waits];
   const { questions, processes, cells = [], ending = [], active, typing } = data;
   if (!ending.length) next = fact.endedSince(next);
   const stopping = stop.resumed(state, data);

@@ -1,7 +1,7 @@
 // What the timeline shows, before it is drawn: the last runs, each with what it did and when.
 
 import { saidIn } from "./program-words.js";
-import { argumentsLine, clock, lasted, short } from "./words.js";
+import { argumentsLine, byWhom, clock, lasted, short } from "./words.js";
 
 const FENCED = new Set(["stopped", "superseded"]);
 
@@ -36,7 +36,7 @@ function laneOf(state, turn, receipt, now) {
     .filter((part) => part.kind === "call" && part.at)
     .map((part) => callSpan(part, b));
   const waits = state.waits
-    .filter((wait) => wait.run === turn.run)
+    .filter((wait) => wait.run === turn.run && wait.at)
     .map((wait) => waitSpan(wait, b));
   const processes = state.processes
     .filter((one) => one.run === turn.run && one.started_at)
@@ -90,9 +90,9 @@ function waitSpan(wait, end) {
   const b = wait.until || end;
   const fate =
     wait.allowed === true
-      ? "allowed"
+      ? `allowed${byWhom(wait.by)}`
       : wait.allowed === false
-        ? "denied"
+        ? `denied${byWhom(wait.by)}`
         : wait.until
           ? "withdrawn"
           : "waiting for you";

@@ -28,6 +28,11 @@ export function lasted(seconds) {
   return `${Math.round(seconds / 3600)} h`;
 }
 
+/** Who answered; one who is here alone needs no name. */
+export function byWhom(name) {
+  return name && name !== "local" ? ` by ${plain(name)}` : "";
+}
+
 /** The time of day. */
 export function clock(at) {
   return at ? new Date(at * 1000).toLocaleTimeString("en-GB") : "";
@@ -82,12 +87,6 @@ function lineOf(text) {
   const values = Object.values(found);
   if (values.length && typeof values[0] === "string") return short(values[0], 160);
   return values.length ? short(JSON.stringify(found), 160) : "";
-}
-
-/** Arguments as they are read on demand: indented if they are JSON, else as they came. */
-export function argumentsText(text) {
-  const found = parsed(text);
-  return plain(found === null ? text : JSON.stringify(found, null, 2));
 }
 
 /** What a JSON text holds; null if it is none, or too long to be looked into. */
