@@ -30,7 +30,7 @@ def browser() -> Generator[Browser]:
 
 @pytest.fixture(scope="module")
 def person(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Generator[Visitor]:
-    server = Server(tmp_path_factory.mktemp("floods"), "tests.server.floods:engine")
+    server = Server(tmp_path_factory.mktemp("floods"), engine="tests.server.floods:engine")
     server.start()
     try:
         with visiting(browser, server) as person:
