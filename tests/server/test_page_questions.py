@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 
@@ -140,7 +141,7 @@ def test_a_card_says_when_it_can_be_answered(visitor: Visitor) -> None:
     visitor.says("shell returned: hello")
 
 
-WRITE = {
+WRITE: dict[str, Any] = {
     "id": "w",
     "tool": "write_file",
     "asks": "wants to write build.sh",
@@ -177,7 +178,7 @@ WRITE = {
         },
     ],
 }
-COMMAND = WRITE | {
+COMMAND: dict[str, Any] = WRITE | {
     "id": "c",
     "tool": "shell",
     "asks": "wants to run a command",
