@@ -35,6 +35,13 @@ print(found)
 """
 
 
+ENDING = """async id => {
+  const { bearer } = await import("./assets/key.js");
+  const asked = await fetch(`v1/sessions/${id}/cells`, { headers: bearer() });
+  return (await asked.json()).cells[0].ending;
+}"""
+
+
 @pytest.fixture(scope="module")
 def browser() -> Generator[Browser]:
     with chromium() as browser:
@@ -93,8 +100,7 @@ def go_on(visitor: Visitor) -> Any:
 
 def ending(visitor: Visitor) -> Any:
     """How the program ended, as the server has it."""
-    script = "async id => (await (await fetch(`v1/sessions/${id}/cells`)).json()).cells[0].ending"
-    return visitor.page.evaluate(script, visitor.session)
+    return visitor.page.evaluate(ENDING, visitor.session)
 
 
 def test_each_call_gets_the_answer_that_was_given_for_it_and_no_other(visitor: Visitor) -> None:

@@ -130,7 +130,7 @@ class Call(Generic[R]):
 
     def answered(self, answer: object) -> None:
         """It was carried out elsewhere, and this came of it."""
-        self._ledger.answered(self, answer)
+        self._ledger.carried_out(self, answer)
 
     def put_off(self) -> None:
         """It is not made yet."""
@@ -282,8 +282,8 @@ class Ledger:
             else:
                 self._close(made, Status.NOT_STARTED, why, error=True)
 
-    def answered(self, made: Call[Any], answer: object) -> None:
-        """It was carried out elsewhere."""
+    def carried_out(self, made: Call[Any], answer: object) -> None:
+        """Elsewhere; this is what came of it."""
         error = isinstance(answer, Exception)
         content = made.explain(answer) if isinstance(answer, Exception) else made.render(answer)
         self._close(made, Status.COMPLETED, cut(content), error=error)

@@ -40,7 +40,7 @@ from lastword.core.recovery import Recovery
 from lastword.core.shown import Shown
 from lastword.runtime.news import QueueNews, Span
 from lastword.runtime.ticket import Ticket
-from lastword.server import cell_wire, wire
+from lastword.server import cell_wire, question_wire, wire
 from lastword.stores.contract import StoredCell
 from lastword.surfaces.words import worded
 
@@ -143,9 +143,9 @@ class Shapes:
         where = self.out(one.run), one.placed, one.held
         return wire.QueuedOut(message.id, message.text, message.by, *where)
 
-    def question(self, question: Question) -> wire.QuestionOut:
+    def question(self, question: Question) -> question_wire.QuestionOut:
         said = worded(question)
-        return wire.QuestionOut(
+        return question_wire.QuestionOut(
             question.id,
             self.out(question.session),
             question.generation,
@@ -158,9 +158,9 @@ class Shapes:
             said.asks,
             said.kind,
             said.summary,
-            [wire.LineOut(mark, text) for mark, text in said.lines],
+            [question_wire.LineOut(mark, text) for mark, text in said.lines],
             list(said.notes),
-            [wire.ChoiceOut(c.label, c.allow, c.always, c.scope) for c in said.choices],
+            [question_wire.ChoiceOut(c.label, c.allow, c.always, c.scope) for c in said.choices],
         )
 
     def process(self, span: Span, output: str = "") -> wire.ProcessOut:

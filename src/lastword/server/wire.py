@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from lastword.core.model import Origin, Outcome, Placement, Policy, Reason, Status
 from lastword.server.cell_wire import CellOut
+from lastword.server.question_wire import QuestionOut
 
 Text: TypeAlias = Annotated[str, Meta(max_length=1_000_000)]
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -300,42 +301,6 @@ class Processes(Struct):
     """Those that run, and the last of those that have ended."""
 
     processes: list[ProcessOut]
-
-
-class LineOut(Struct):
-    """A line to read; its mark says whether it stays (a space), goes, comes, or counts others."""
-
-    mark: Literal[" ", "-", "+", "@"]
-    text: str
-
-
-class ChoiceOut(Struct):
-    """One way to answer: what is sent back, and its words."""
-
-    label: str
-    allow: bool
-    always: bool
-    scope: str
-
-
-class QuestionOut(Struct):
-    """Whether a tool may be called."""
-
-    id: str
-    session: str
-    generation: int
-    run: str
-    tool: str
-    text: str
-    subject: str
-    call: str
-    asked_at: float
-    asks: str
-    kind: Literal["command", "diff", "text"]
-    summary: str
-    lines: list[LineOut]
-    notes: list[str]
-    choices: list[ChoiceOut]
 
 
 class EntryOut(Struct):
