@@ -29,7 +29,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     """What can be said behind `lastword chat`."""
     for names, about in (
         (("-p", "--prompt"), "send this, write the answer to the output, and leave; - reads it"),
-        (("--session",), "which conversation to go on with, or begin (main)"),
+        (("--session",), "which conversation to go on with, or begin (main; with -p, a new one)"),
         (("--store",), f"where it is kept ({_STORE}, or what LASTWORD_STORE says)"),
     ):
         parser.add_argument(*names, metavar=names[-1].strip("-").upper(), help=about)
@@ -78,7 +78,7 @@ async def _talk(agent: Assistant, config: Config, store: str, asked: argparse.Na
     ) as runtime:
         return await chat(
             runtime,
-            asked.session or "main",
+            asked.session,
             prompt=asked.prompt,
             questions=agent.questions,
             model_name=agent.model,

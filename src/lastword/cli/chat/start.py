@@ -7,18 +7,23 @@ that is not installed is missed only by who needs it.
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
+from datetime import datetime
+from secrets import token_hex
 
 from lastword.cli.chat import pipe
 from lastword.cli.chat.asking import Questions
 from lastword.core.model import Policy
+from lastword.errors import OwnedElsewhere
 from lastword.runtime.runtime import Runtime
 
 _MISUSED = 2  # as for arguments that mean nothing
+_MAIN, _MOST = "main", 100
 
 
 async def chat(
     runtime: Runtime,
-    session: str,
+    session: str | None = None,
     *,
     prompt: str | None = None,
     questions: Questions | None = None,
@@ -28,15 +33,18 @@ async def chat(
 ) -> int:
     """Talk to a session; with a prompt, only that, and "-" is what the input holds.
 
-    Returns the exit code. Without a person to ask, what would have to be asked is not allowed.
+    If none is named, a prompt begins one, and a person goes on with *main*, or with the next that
+    no other terminal has open. Returns the exit code. Without a person to ask, what would have to
+    be asked is not allowed.
     """
     if prompt is not None:
         text = await pipe.all_of(sys.stdin) if prompt == "-" else prompt
         if not text.strip():
             print("lastword chat: there is nothing to send", file=sys.stderr)
             return _MISUSED
+        name = session or f"prompt {datetime.now().astimezone():%Y-%m-%d %H:%M:%S} {token_hex(2)}"
         return await pipe.run_once(
-            runtime, session, text, sys.stdout, sys.stderr, questions=questions, by=by
+            runtime, name, text, sys.stdout, sys.stderr, questions=questions, by=by
         )
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         why = "this is not a terminal; lastword chat -p TEXT sends one message"
@@ -48,5 +56,18 @@ async def chat(
         why = f"{error.name} is not installed; pip install '.[chat]' brings it"
         print(f"lastword chat: {why}", file=sys.stderr)
         return 1
-    talk = Chat(runtime, session, questions, model_name=model_name, mode=mode, by=by)
-    return await talk.run()
+    name = session or await _free(runtime)
+    with runtime.session(name).held():  # while it is open here, it is this terminal's
+        talk = Chat(runtime, name, questions, model_name=model_name, mode=mode, by=by)
+        return await talk.run()
+
+
+async def _free(runtime: Runtime) -> str:
+    """The first that no other terminal has open; this one has it from now on."""
+    for name in (_MAIN, *(f"{_MAIN} {number}" for number in range(2, _MOST))):
+        with suppress(OwnedElsewhere):
+            await runtime.session(name).loaded()
+            if name != _MAIN:
+                print(f"{_MAIN} is open in another terminal. This is {name}, a session of its own.")
+            return name
+    raise ValueError(f"{_MAIN} and {_MOST - 2} more are open elsewhere; --session names another")
