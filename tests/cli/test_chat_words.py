@@ -326,3 +326,16 @@ def test_the_end_of_a_text_fits_the_rows_there_are(text: str, columns: int, rows
 
     assert text.endswith(shown)
     assert rows_of(shown, columns) <= rows
+
+
+@pytest.mark.scenario("W16", part="chat")
+@pytest.mark.parametrize("columns", [3, 4000])
+def test_no_piece_is_long_however_much_comes_at_once(columns: int) -> None:
+    row = "|" + "b|" * columns
+    table = f"{row}\n|{'-|' * columns}\n" + f"{row}\n" * (16_000 // len(row) + 1)
+
+    blocks = Blocks()
+    pieces = [*blocks.feed(table), *blocks.rest()]
+
+    assert max(len(piece.text) for piece in pieces) <= 8_001  # each is laid out in one go
+    assert "".join(piece.text for piece in pieces).count("b") == table.count("b")

@@ -66,9 +66,12 @@ class Blocks:
             return [*done, *(self._take_code(opened[2].strip()) if more else ())]
         if not line.strip():
             return self._flush()
-        self._lines.append(line)
-        self._size += len(line)
-        return []
+        done: list[Block] = []
+        for at in range(0, len(line), _LONGEST):  # to lay out much at once takes its time
+            self._lines.append(line[at : at + _LONGEST])
+            self._size += len(self._lines[-1])
+            done += self._flush(apart=False) if self._size > _LONGEST else []
+        return done
 
     def _take_code(self, line: str) -> list[Block]:
         closed = _FENCE.fullmatch(line)
