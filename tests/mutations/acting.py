@@ -217,26 +217,26 @@ ACTING = (
     ),
     Mutation(
         "a call begins before it is durable",
-        "runtime.ledger:Ledger.make",
+        "runtime.ledger:Ledger.ready",
         dropped("committed"),
         f"{GATE}::test_what_is_to_be_called_is_durable_before_the_tools_first_line",
     ),
     Mutation(
         "a call does not wait for the processes of the run before",
-        "runtime.ledger:Ledger.make",
+        "runtime.ledger:Ledger.ready",
         dropped("clear"),
         f"{PROCESSES_SEAM}::test_a_new_run_waits_for_old_processes_no_longer_than_their_stop_may_take",
     ),
     Mutation(
         "nobody is asked before a tool",
-        "runtime.ledger:Ledger.make",
+        "runtime.ledger:Ledger.ready",
         never("_before"),
         f"{GATE}::test_a_stop_during_a_hook_before_a_tool_keeps_the_tool_from_running",
     ),
     Mutation(
         "a result is used by a fenced run",
         "runtime.ledger:Ledger.make",
-        dropped("must_hold", nth=-1),
+        dropped("must_hold"),
         f"{GATE}::test_a_tool_deaf_to_cancellation_hands_its_late_result_to_nobody",
     ),
     Mutation(
