@@ -131,7 +131,7 @@ async def test_who_ends_a_program_and_may_not_read_is_not_told_what_it_had() -> 
 
 @pytest.mark.scenario("W17", part="server")
 async def test_a_principals_name_stays_where_it_stands_in_prose() -> None:
-    engine = Busy("trap '' TERM; while :; do sleep 0.05; done; sh /srv/ann/run.sh ann/s")
+    engine = Busy(": sh /srv/ann/run.sh ann/s; trap '' TERM; while :; do sleep 0.05; done")
     async with (
         Runtime(engine, grace=0.1) as runtime,
         served(runtime, tokens=tokens("ann")) as client,
@@ -144,6 +144,7 @@ async def test_a_principals_name_stays_where_it_stands_in_prose() -> None:
         [process] = [p for p in receipt["processes"] if "run.sh" in p["command"]]
         assert "sh /srv/ann/run.sh ann/s" in process["command"]
         assert receipt["words"].startswith("Stopped s: ")
+        assert "sh /srv/ann/run.sh ann/s" in receipt["words"]
         [shown] = (await client.get("/v1/sessions/s/receipts")).json["receipts"]
         assert shown == receipt
         assert (seen[-1]["data"]["runs"], receipt["runs"]) == (["s#1"], ["s#1"])
