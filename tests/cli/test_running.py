@@ -34,3 +34,13 @@ def test_a_command_means_the_server_of_its_folder_while_that_runs(
         assert running.here() is None, "its server was killed, and the other is not meant"
         monkeypatch.chdir(first)
     assert running.here() is None
+
+
+@pytest.mark.scenario("W21", part="server")
+def test_a_server_that_can_write_nothing_down_runs_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "state").write_text("a file, and no folder")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with running.told("http://127.0.0.1:1"):
+        assert running.here() is None

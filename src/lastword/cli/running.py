@@ -21,17 +21,22 @@ def _place() -> Path:
 
 @contextmanager
 def told(url: str) -> Generator[None]:
-    """Let commands of this folder find the server at this address, as long as it runs."""
+    """Let commands of this folder find the server at this address, as long as it runs.
+
+    Where nothing can be written down, they do not; the server runs all the same.
+    """
     path = _place() / f"{os.getpid()}.json"
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    whole = {"url": url, "process": os.getpid(), "folder": str(Path.cwd())}
-    beside = path.with_suffix(".new")
-    beside.write_text(json.dumps(whole), encoding="utf-8")
-    beside.replace(path)  # whole, or not at all
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        whole = {"url": url, "process": os.getpid(), "folder": str(Path.cwd())}
+        beside = path.with_suffix(".new")
+        beside.write_text(json.dumps(whole), encoding="utf-8")
+        beside.replace(path)  # whole, or not at all
     try:
         yield
     finally:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
 
 
 def here() -> str | None:
