@@ -29,18 +29,18 @@ STATE = ("server.key", "trusted.json", "acp/sessions.db", "made/later")
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    (tmp_path / "work").mkdir()
+    (tmp_path / "project").mkdir()
     return tmp_path
 
 
 def private(home: Path) -> Private:
-    work = home / "work"
-    return Private.of(f"sqlite:{work / 'lastword.db'}", [work / "tokens.toml"])
+    project = home / "project"
+    return Private.of(f"sqlite:{project / 'lastword.db'}", [project / "tokens.toml"])
 
 
 def filled(home: Path) -> list[Path]:
     """All of them, made after whoever refuses them."""
-    found = [home / "work" / name for name in PRIVATE]
+    found = [home / "project" / name for name in PRIVATE]
     found += [home / "state" / "lastword" / name for name in STATE]
     found.append(home / "config" / "lastword" / "lastword.toml")
     for path in found:
@@ -54,22 +54,22 @@ def as_it_is(home: Path, path: Path) -> str:
 
 
 def upwards(home: Path, path: Path) -> str:
-    return f"{home}/work/../{path.relative_to(home)}"
+    return f"{home}/project/../{path.relative_to(home)}"
 
 
 def by_symlink(home: Path, path: Path) -> str:
-    (home / "work" / "link").symlink_to(path)
-    return "work/link"
+    (home / "project" / "link").symlink_to(path)
+    return "project/link"
 
 
 def by_hard_link(home: Path, path: Path) -> str:
-    os.link(path, home / "work" / "readme.txt")
-    return "work/readme.txt"
+    os.link(path, home / "project" / "readme.txt")
+    return "project/readme.txt"
 
 
 def by_folder(home: Path, path: Path) -> str:
-    (home / "work" / "notes").symlink_to(path.parent)
-    return f"work/notes/{path.name}"
+    (home / "project" / "notes").symlink_to(path.parent)
+    return f"project/notes/{path.name}"
 
 
 def by_descriptor(home: Path, path: Path) -> str:
@@ -105,12 +105,12 @@ def test_no_way_leads_a_file_tool_to_what_is_private(
 def test_a_search_and_a_list_of_all_tell_nothing_of_what_is_private(home: Path) -> None:
     files = Files([home], private=private(home))
     filled(home)
-    (home / "work" / "mine.txt").write_text("my words")
+    (home / "project" / "mine.txt").write_text("my words")
 
     found = files.search_files("words")
     listed = files.list_files(".", "**")
 
-    assert "work/mine.txt:1" in found
+    assert "project/mine.txt:1" in found
     assert SECRET not in found
     assert not any(name in listed for name in STATE)
     for folder in ("state/lastword", "state/lastword/acp", "config/lastword"):
@@ -121,24 +121,24 @@ def test_a_search_and_a_list_of_all_tell_nothing_of_what_is_private(home: Path) 
 @pytest.mark.scenario("W2", part="agent")
 @pytest.mark.parametrize("name", PRIVATE)
 def test_what_is_private_cannot_be_planted_before_it_is_there(home: Path, name: str) -> None:
-    files = Files([home / "work"], private=private(home))
-    (home / "work" / "sub").mkdir()
-    (home / "work" / "sub" / "up").symlink_to("..")
+    files = Files([home / "project"], private=private(home))
+    (home / "project" / "sub").mkdir()
+    (home / "project" / "sub" / "up").symlink_to("..")
 
     for path in (name, f"sub/up/{name}"):
         with pytest.raises(PermissionError, match="no file tool"):
             files.write_file(path, "[me]\ntoken = 'mine'")
-    assert not (home / "work" / name).exists()
+    assert not (home / "project" / name).exists()
 
 
 @pytest.mark.scenario("W2", part="agent")
 def test_a_store_behind_a_link_is_private_where_it_lies(home: Path) -> None:
     (home / "real.db").write_text(SECRET)
-    (home / "work" / "lastword.db").symlink_to(home / "real.db")
+    (home / "project" / "lastword.db").symlink_to(home / "real.db")
     files = Files([home], private=private(home))
     (home / "real.db-wal").write_text(SECRET)
 
-    for path in ("real.db", "real.db-wal", "work/lastword.db"):
+    for path in ("real.db", "real.db-wal", "project/lastword.db"):
         with pytest.raises(PermissionError, match="no file tool"):
             files.read_file(path)
     with pytest.raises(PermissionError, match="no file tool"):
@@ -167,12 +167,12 @@ def test_what_the_system_tells_of_processes_is_not_shown(home: Path, path: str) 
 
 @pytest.mark.scenario("W2", part="agent")
 async def test_no_rule_lets_an_agent_read_the_store_it_speaks_in_or_its_tokens(home: Path) -> None:
-    work, model = home / "work", Model()
-    store = f"sqlite:{work / 'lastword.db'}"
-    (work / "tokens.toml").write_text("[bob]\ntoken = 'bob-token'")
+    project, model = home / "project", Model()
+    store = f"sqlite:{project / 'lastword.db'}"
+    (project / "tokens.toml").write_text("[bob]\ntoken = 'bob-token'")
     agent = assistant(
         FunctionModel(stream_function=model.stream),
-        roots=[work],
+        roots=[project],
         rules=["allow *", "allow read_file tokens.toml"],
         private=private(home),
     )
@@ -187,4 +187,4 @@ async def test_no_rule_lets_an_agent_read_the_store_it_speaks_in_or_its_tokens(h
 
     assert "bob-token" not in said
     assert said.count("no file tool may look at it") == 3
-    assert not (work / "lastword.db-journal").exists()
+    assert not (project / "lastword.db-journal").exists()
