@@ -15,11 +15,21 @@ from lastword.core.cell import (
     PendingCall,
     PendingGeneration,
 )
-from lastword.core.entries import Entry, Finished, Said
-from lastword.core.model import CallId, Generation, Message, MessageId, Outcome, RunId, SessionId
+from lastword.core.entries import Entry, Finished, Said, Text, Unshown
+from lastword.core.model import (
+    CallId,
+    Generation,
+    Message,
+    MessageId,
+    Outcome,
+    Reason,
+    RunId,
+    SessionId,
+)
 from lastword.core.queue import Standing
+from lastword.core.receipt import Receipt
 from lastword.errors import OwnedElsewhere, StaleWrite
-from lastword.stores.contract import Store, StoredCell, StoredMessage, StoredSession, Write
+from lastword.stores.contract import Part, Store, StoredCell, StoredMessage, StoredSession, Write
 from lastword.stores.opening import open_store
 
 ALICE, BELOW = SessionId("alice"), SessionId("alice#1/1")
@@ -65,6 +75,41 @@ async def test_a_log_can_be_read_from_where_one_left_off(store: Store) -> None:
     assert await store.entries(ALICE, after=1) == (done, said)
     assert await store.entries(ALICE, after=3) == ()
     assert await store.entries(ALICE, after=9) == ()
+
+
+@pytest.mark.scenario("W24", part="sqlite")
+async def test_a_part_of_a_log_is_read_from_its_end_backwards(store: Store) -> None:
+    texts = tuple(Text(RunId("alice#1"), str(number)) for number in range(1, 11))
+    await store.commit(write(1, *texts[:7]))
+    await store.commit(write(1, *texts[7:]))
+
+    assert await store.part(ALICE, most=3) == Part(texts[7:], 7, 10)
+    assert await store.part(ALICE, 8, most=2) == Part(texts[5:7], 5, 10)
+    assert await store.part(ALICE, 3, most=9) == Part(texts[:2], 0, 10)
+    assert await store.part(ALICE, 99, most=1) == Part(texts[9:], 9, 10)
+    assert await store.part(ALICE, 1, most=5) == Part((), 0, 10)
+    assert await store.part(SessionId("nobody"), most=5) == Part((), 0, 0)
+
+
+@pytest.mark.scenario("W24", part="sqlite")
+async def test_receipts_and_what_nobody_saw_are_found_without_the_rest(store: Store) -> None:
+    one, two = RunId("alice#1"), RunId("alice#2")
+    receipts = [
+        Receipt(ALICE, Generation(number), Reason.STOPPED, fenced_at=0.0, took=0.0)
+        for number in range(3)
+    ]
+    cut, other = Unshown(one, 4, 4, "text"), Unshown(two, 2, 2, "thinking")
+    await store.commit(write(1, said, receipts[0], cut, receipts[1], other, done, receipts[2], cut))
+
+    assert await store.receipts(ALICE, 0, 2) == (receipts[2], receipts[1])
+    assert await store.receipts(ALICE, 1, 9) == (receipts[1], receipts[0])
+    assert await store.receipts(ALICE, 3, 9) == ()
+    assert await store.cuts(ALICE, {one}, 0) == ((3, cut), (8, cut))
+    assert await store.cuts(ALICE, {one, two}, 3) == ((5, other), (8, cut))
+    assert await store.cuts(ALICE, (), 0) == ()
+    for of in (ALICE, SessionId("nobody")):
+        await store.delete(of)
+        assert (await store.receipts(of, 0, 9), await store.cuts(of, {one}, 0)) == ((), ())
 
 
 async def test_a_session_that_was_only_loaded_never_was(store: Store) -> None:

@@ -42,6 +42,7 @@ from lastword.runtime.going import run_here
 from lastword.runtime.journal import ask
 from lastword.runtime.news import QueueNews, Span, queue_of
 from lastword.runtime.owned import Kept
+from lastword.runtime.record import Record
 from lastword.runtime.shelf import Shelf
 from lastword.runtime.stop import Answer
 from lastword.runtime.ticket import Ticket
@@ -142,6 +143,11 @@ class Session:
         self._conversation.must_be_open()
         with self._conversation.held() as driver:
             return await view(driver)
+
+    @property
+    def record(self) -> Record:
+        """What happened here, some of it at a time."""
+        return Record(self._conversation)
 
     @property
     def known(self) -> bool:

@@ -1,4 +1,4 @@
-"""A session as whoever comes to watch it finds it: all that happened, and where to go on.
+"""A session as whoever comes to watch it finds it: what happened, and where to go on.
 
 The log in the store, and what is on its way there, are one story only if nothing was written
 between the reading and the look at the rest. So it is read again if it was.
@@ -7,6 +7,7 @@ What a run is about to say is not part of it: who follows the feed from here is 
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 
 from lastword.core.model import Generation
@@ -18,6 +19,9 @@ from lastword.errors import StoreError
 from lastword.runtime.driver import Driver
 from lastword.runtime.journal import ask
 from lastword.runtime.news import QueueNews
+from lastword.stores.contract import StoredSession
+
+_SHORT = 1000  # entries that are gone through at once; more are beside the loop
 
 
 @value
@@ -31,25 +35,42 @@ class View:
 
 
 async def view(driver: Driver) -> View:
-    """What there is to see now. To look takes nothing, so another process may have the session."""
+    """All there is to see now. To look takes nothing, so another process may have the session."""
+    while True:
+        writes, found = await settled(driver)
+        stored = await ask(driver.shared.store.entries(driver.id))
+        if writes == driver.journal.writes:
+            number, generation, typing, held = moment(driver, found)
+            every = (*stored, *driver.journal.unwritten, *held)
+            entries = seen(every) if len(every) <= _SHORT else await asyncio.to_thread(seen, every)
+            return View(number, generation, typing, entries)
+
+
+async def settled(driver: Driver) -> tuple[int, StoredSession | None]:
+    """When nothing is being written: how many writes there were; and, of a session that another
+    process may have, where it stands."""
     journal = driver.journal
     await driver.feed.claim.known()  # what was not shown yet waits for that
     while True:
         with suppress(StoreError):  # what is not stored yet is seen all the same
             await journal.committed()
-        if journal.writing:
-            continue
-        writes = journal.writes
-        found = None if driver.moves.known else await ask(driver.shared.store.peek(driver.id))
-        stored = await ask(driver.shared.store.entries(driver.id))
-        if writes == journal.writes:
-            with driver.lock:
-                held = [e for going in driver.going.values() for e in going.speech.unshown]
-                number, generation = driver.feed.last, driver.machine.generation
-            generation = max(generation, found.generation) if found else generation
-            typing = any(going.hold.typing for going in driver.going.values())
-            entries = seen((*stored, *journal.unwritten, *held))
-            return View(number, generation, typing, entries)
+        if not journal.writing:
+            break
+    writes = journal.writes
+    known = driver.moves.known
+    return writes, None if known else await ask(driver.shared.store.peek(driver.id))
+
+
+def moment(
+    driver: Driver, found: StoredSession | None
+) -> tuple[int, Generation, bool, list[Entry]]:
+    """The last event, the generation, whether somebody types, and what is not out."""
+    with driver.lock:
+        held = [e for going in driver.going.values() for e in going.speech.unshown]
+        number, generation = driver.feed.last, driver.machine.generation
+    generation = max(generation, found.generation) if found else generation
+    typing = any(going.hold.typing for going in driver.going.values())
+    return number, generation, typing, held
 
 
 async def queued_elsewhere(driver: Driver) -> QueueNews:

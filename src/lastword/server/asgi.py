@@ -21,6 +21,7 @@ from lastword.server.front import LOOPBACK, Front, WhoAsks, refuse
 from lastword.server.limits import Limits
 from lastword.server.openapi import document
 from lastword.server.operations import OPERATIONS, Handler, Operation, Stream
+from lastword.server.pieces import in_pieces
 from lastword.server.problems import Trouble, trouble_of
 from lastword.server.shapes import encode
 from lastword.server.who import NOBODY, Keys, Token, Who
@@ -163,4 +164,5 @@ async def _give(answer: Reply, send: Send) -> None:
         *((name.encode(), value.encode()) for name, value in answer.headers.items()),
     ]
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": answer.body})
+    for piece in in_pieces(answer.body):
+        await send(piece)

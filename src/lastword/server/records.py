@@ -4,59 +4,70 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from itertools import accumulate
 
+from msgspec import Raw
 from starlette.types import Receive, Scope, Send
 
 from lastword.core.entries import Entry
-from lastword.core.receipt import Receipt
+from lastword.core.model import MessageId
 from lastword.core.transcript import build
+from lastword.runtime.record import Page, Record
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.problems import Trouble
-from lastword.server.shapes import PAGE
+from lastword.server.shapes import PAGE, Shapes, asked_before
 from lastword.stores.codec import encode as encode_entry
 
+_ENTRIES, _BYTES = 500, 1 << 20  # of an export that are read at once; one entry may be more
 PIECE = 64 << 10  # bytes of an export that leave in one step; one entry may be more
 _LINES = [(b"content-type", b"application/jsonl"), (b"cache-control", b"no-store")]
 MOST = 1_000_000_000  # a number of anything
 
 
-async def _entries(asked: Asked) -> tuple[Entry, ...]:
-    session = await asked.known()
-    return (await session.view()).entries
-
-
 async def log(asked: Asked) -> Reply:
     """Entries of the log before a number, the newest of them, oldest first."""
-    every = await _entries(asked)
-    before = asked.number("before", len(every) + 1, least=1, most=MOST)
+    before = asked.number("before", MOST, least=1, most=MOST)
     limit = asked.number("limit", 100, least=1)
-    last = min(before - 1, len(every))
-    earlier, page = await asyncio.to_thread(asked.shapes.newest, every, last, limit)
-    messages = asked.shapes.said_before(every, earlier, last)
-    return reply(wire.Log(page, earlier > 0, messages))
+    session = await asked.known()
+    page = await session.record.page(before, limit, PAGE)
+    earlier, entries, missing = await asyncio.to_thread(shown, asked.shapes, page)
+    said = await session.record.said(missing)
+    messages = [asked.shapes.message(one) for one in said]
+    return await made(wire.Log(entries, earlier > 0, messages))
+
+
+def shown(shapes: Shapes, page: Page) -> tuple[int, list[Raw], set[MessageId]]:
+    """How many entries come before those that fit; those; and the messages that they answer and do
+    not have. It takes a while."""
+    seen = page.entries()
+    fits = shapes.newest(seen, page.before)
+    over = page.many - len(fits)
+    return page.before + over, fits, asked_before(seen[over:])
 
 
 async def transcript(asked: Asked) -> Reply:
     """What a model would be shown."""
-    items = await asyncio.to_thread(build, await _entries(asked))
+    session = await asked.known()
+    items = await asyncio.to_thread(build, (await session.view()).entries)
     after, limit = asked.number("after", 0, most=MOST), asked.number("limit", 100, least=1)
     sizes = accumulate(len(item.text) for item in items[after : after + limit])
     fits = sum(size <= PAGE for size in sizes)
     last = after + max(fits, 1)
     page = [asked.shapes.shown(item) for item in items[after:last]]
-    return reply(wire.Transcript(page, last if last < len(items) else None))
+    return await made(wire.Transcript(page, last if last < len(items) else None))
 
 
 async def receipts(asked: Asked) -> Reply:
     """The receipts of the stops and takeovers, newest first."""
-    found = [one for one in reversed(await _entries(asked)) if isinstance(one, Receipt)]
     after, limit = asked.number("after", 0, most=MOST), asked.number("limit", 50, least=1)
-    page = [asked.shapes.receipt(one) for one in found[after : after + limit]]
-    more = after + limit if after + limit < len(found) else None
-    return reply(wire.Receipts(page, more))
+    session = await asked.known()
+    found = await session.record.receipts(after, limit + 1)
+    more = after + limit if len(found) > limit else None
+    shapes, page = asked.shapes, found[:limit]
+    told = await asyncio.to_thread(lambda: [shapes.receipt(one) for one in page])
+    return await made(wire.Receipts(told, more))
 
 
 async def export(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
@@ -64,13 +75,30 @@ async def export(asked: Asked, scope: Scope, receive: Receive, send: Send) -> No
     words piece by piece, beside the loop, and no faster than it is taken."""
     del scope, receive
     with asked.desk.shares.request(asked.who.principal):
-        lines = map(_line, await _entries(asked))
+        session = await asked.known()
         await send({"type": "http.response.start", "status": 200, "headers": _LINES})
-        while piece := await asyncio.to_thread(_piece, lines):
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
-            if await asked.request.is_disconnected():
-                return
+        async for page in _pages(session.record):
+            lines = map(_line, await asyncio.to_thread(page.entries))
+            while piece := await asyncio.to_thread(_piece, lines):
+                await send({"type": "http.response.body", "body": piece, "more_body": True})
+                if await asked.request.is_disconnected():
+                    return
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _pages(record: Record) -> AsyncIterator[Page]:
+    """All that there is when this begins, from the first entry on."""
+    newest = await record.page(None, 1, _BYTES)
+    last, done, most = newest.before + newest.many, 0, _ENTRIES
+    while done < last:
+        page = await record.page(min(done + most, last) + 1, most, _BYTES)
+        if page.before > done:  # they are long, and it has only the last of them
+            most = max(most // 2, 1)
+        elif page.many:
+            yield page
+            done += page.many
+        else:
+            return  # it was deleted meanwhile
 
 
 def _line(entry: Entry) -> bytes:
@@ -89,12 +117,17 @@ def _piece(lines: Iterator[bytes]) -> bytes:
     return b"".join(found)
 
 
+async def made(told: object) -> Reply:
+    """An answer that may be long, put into words beside the loop."""
+    return await asyncio.to_thread(reply, told)
+
+
 async def processes(asked: Asked) -> Reply:
     """The processes of a session: those that run, and the last of those that have ended."""
     session = await asked.known()
     outputs = {kept.pid: kept.output for kept in session.processes}
     told = [asked.shapes.process(one, outputs.get(one.news.pid, "")) for one in session.spans]
-    return reply(wire.Processes(told))
+    return await made(wire.Processes(told))
 
 
 async def end_process(asked: Asked) -> Reply:

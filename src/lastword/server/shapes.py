@@ -48,7 +48,7 @@ encode = msgspec.json.Encoder().encode
 _NAMED = frozenset({"run", "child"})  # what has an id for a name
 _UNTOLD = "(not shown)"
 _OUTPUT = 8_000  # characters of what a process has written
-PAGE = 16 << 20  # bytes: somebody's long texts must not hold up everybody else's requests
+PAGE = 16 << 20  # bytes of entries that are given at once; one entry may be more
 
 
 class Shapes:
@@ -191,39 +191,17 @@ class Shapes:
 
     # the log
 
-    def newest(
-        self, entries: Sequence[Entry], last: int, most: int
-    ) -> tuple[int, list[msgspec.Raw]]:
-        """Of the entries up to a number, the newest, oldest first; and how many lie before them.
-
-        There are at most so many, and no more than fit a page; but there is one.
-        """
-        found, size, before = deque[msgspec.Raw](), 0, last
-        while before > 0 and len(found) < most:
-            entry = encode({"number": before, **self._entry(entries[before - 1])})
+    def newest(self, entries: Sequence[Entry], before: int) -> list[msgspec.Raw]:
+        """The newest of entries that come after so many, oldest first: no more than fit a page, but
+        one. Those of a page take a while."""
+        found, size = deque[msgspec.Raw](), 0
+        for at in reversed(range(len(entries))):
+            entry = encode({"number": before + at + 1, **self._entry(entries[at])})
             size += len(entry)
             if found and size > PAGE:
                 break
             found.appendleft(msgspec.Raw(entry))
-            before -= 1
-        return before, list(found)
-
-    def said_before(self, entries: Sequence[Entry], first: int, last: int) -> list[wire.MessageOut]:
-        """What the runs were asked that began in some entries, where it was said before those.
-
-        A message may wait for its turn for long, and who sees the turn is to see the words.
-        """
-        some = entries[first:last]
-        asked = {id_ for one in some if isinstance(one, Began) for id_ in one.messages}
-        missing = asked - {one.message.id for one in some if isinstance(one, Said)}
-        found = list[wire.MessageOut]()
-        for number in range(first - 1, -1, -1):
-            if not missing:
-                break
-            if isinstance(one := entries[number], Said) and one.message.id in missing:
-                missing.discard(one.message.id)
-                found.append(self.message(one.message))
-        return found
+        return list(found)
 
     def _entry(self, entry: Entry) -> dict[str, Any]:  # noqa: C901, PLR0911, PLR0912 - one match
         kind: dict[str, Any] = {"kind": type(entry).__name__.lower()}
@@ -311,6 +289,15 @@ class Shapes:
                 return self.receipt(data)
             case _:
                 return None
+
+
+def asked_before(entries: Sequence[Entry]) -> set[MessageId]:
+    """What the runs were asked that began in some entries, where it was said before those.
+
+    A message may wait for its turn for long, and who sees the turn is to see the words.
+    """
+    asked = {id_ for one in entries if isinstance(one, Began) for id_ in one.messages}
+    return asked - {one.message.id for one in entries if isinstance(one, Said)}
 
 
 def unread(receipt: Receipt) -> Receipt:

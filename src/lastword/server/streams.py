@@ -21,6 +21,7 @@ from lastword.errors import SlowWatcher
 from lastword.runtime.feed import FeedEvent
 from lastword.runtime.session import Session
 from lastword.runtime.tasks import Tasks
+from lastword.server.pieces import in_pieces
 from lastword.server.shapes import Shapes, encode
 from lastword.server.wire import Event
 
@@ -245,7 +246,8 @@ class Watcher:
         """Send what happens after a number, until either side has had enough."""
         try:
             await self._send({"type": "http.response.start", "status": 200, "headers": HEADERS})
-            await self._write(_body(b"retry: 1000\n\n" + first))
+            for piece in in_pieces(b"retry: 1000\n\n" + first, more=True):
+                await self._write(piece)
             self._number, self._busy = number, True
             await self._catch_up()
             while (await self._receive())["type"] != "http.disconnect":

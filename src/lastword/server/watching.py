@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
+from typing import NamedTuple
 
 from starlette.types import Receive, Scope, Send
 
+from lastword.agent.permission import Question
+from lastword.core.receipt import Unconfirmed
 from lastword.errors import LastwordError
 from lastword.runtime.clock import time_of_day
+from lastword.runtime.news import QueueNews, Span
+from lastword.runtime.record import Page
 from lastword.runtime.session import Session
 from lastword.server import wire
 from lastword.server.desk import Asked
 from lastword.server.problems import Trouble
+from lastword.server.records import shown
 from lastword.server.sessions import session_out
-from lastword.server.shapes import encode
+from lastword.server.shapes import PAGE, Shapes, encode
 from lastword.server.streams import Hub, Watcher
+from lastword.stores.contract import StoredCell
 
 _ENTRIES = 300  # of the log that a snapshot has
 
@@ -66,26 +74,63 @@ async def _from_where(asked: Asked, hub: Hub) -> tuple[int, bytes]:
     told = asked.request.headers.get("last-event-id") or asked.request.query_params.get("after")
     if told and (number := hub.number_of(told)) is not None:
         return number, b""
-    session, shapes = hub.session, asked.shapes
+    while True:
+        moment = await _moment(asked, hub)
+        earlier, entries, missing = await asyncio.to_thread(shown, asked.shapes, moment.page)
+        messages = await hub.session.record.said(missing)
+        log = wire.Log(entries, earlier > 0, [asked.shapes.message(one) for one in messages])
+        frame = await asyncio.to_thread(moment.frame, asked.shapes, log)
+        if hub.session.fenced == moment.fenced:  # if not, it would tell of what was stopped since
+            return moment.page.number, frame
+
+
+class _Moment(NamedTuple):
+    """A session as it stands in one step. To put it into words may take longer than a step may."""
+
+    page: Page
+    id: str
+    session: wire.SessionOut
+    queue: QueueNews
+    questions: tuple[Question, ...]
+    spans: tuple[Span, ...]
+    cells: tuple[StoredCell, ...]
+    ending: tuple[Unconfirmed, ...]
+    fenced: int
+
+    def frame(self, shapes: Shapes, log: wire.Log) -> bytes:
+        """It as an event, with some of the log."""
+        queue, active = shapes.queue(self.queue), self.session.active
+        snapshot = wire.Snapshot(
+            session=self.session,
+            active=active,
+            typing=self.page.typing,
+            queue=queue.messages,
+            hushed=queue.hushed,
+            questions=[shapes.question(one) for one in self.questions],
+            processes=[shapes.process(span) for span in self.spans],
+            cells=[shapes.cell(one) for one in self.cells],
+            entries=log.entries,
+            more=log.more,
+            messages=log.messages,
+            ending=[str(shapes.left(one)) for one in self.ending],
+        )
+        generation, now = self.page.generation, time_of_day()
+        event = wire.Event(self.id, "snapshot", generation, active, now, "", snapshot)
+        return b"id: %b\ndata: %b\n\n" % (self.id.encode(), encode(event))
+
+
+async def _moment(asked: Asked, hub: Hub) -> _Moment:
+    session = hub.session
     overview = await session.overview()
-    view = await session.view()  # and from here on nothing is waited for: all is of one moment
-    earlier, entries = shapes.newest(view.entries, len(view.entries), _ENTRIES)
-    queue = shapes.queue(session.waiting)
-    active = shapes.out(session.active) if session.active else None
-    snapshot = wire.Snapshot(
-        session=session_out(asked, session, overview),
-        active=active,
-        typing=view.typing,
-        queue=queue.messages,
-        hushed=queue.hushed,
-        questions=[shapes.question(one) for one in asked.questions()],
-        processes=[shapes.process(span) for span in session.spans],
-        cells=[shapes.cell(one.stored) for one in session.shelf.cells],
-        entries=entries,
-        more=earlier > 0,
-        messages=shapes.said_before(view.entries, earlier, len(view.entries)),
-        ending=[str(shapes.left(one)) for one in session.ending],
+    page = await session.record.page(None, _ENTRIES, PAGE)  # and from here on nothing is waited for
+    return _Moment(
+        page,
+        hub.id_of(page.number),
+        session_out(asked, session, overview),
+        session.waiting,
+        asked.questions(),
+        tuple(session.spans),
+        tuple(one.stored for one in session.shelf.cells),
+        session.ending,
+        session.fenced,
     )
-    id_ = hub.id_of(view.number)
-    event = wire.Event(id_, "snapshot", view.generation, active, time_of_day(), "", snapshot)
-    return view.number, b"id: %b\ndata: %b\n\n" % (id_.encode(), encode(event))

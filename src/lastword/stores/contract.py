@@ -18,7 +18,8 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 from lastword.core.cell import CellId, CellRecord, Values
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.core.queue import AT_REST, Standing
-from lastword.core.transcript import Entry, Said
+from lastword.core.receipt import Receipt
+from lastword.core.transcript import Entry, Said, Unshown
 from lastword.core.value import value
 from lastword.errors import OwnedElsewhere
 from lastword.stores.lease import Claim, Tenure
@@ -135,6 +136,20 @@ class StoredMessage:
     began: bool  # whether a run took it up
 
 
+@value
+class Part:
+    """Some of a session's log, in order."""
+
+    entries: tuple[Entry, ...]
+    before: int  # how many come before them
+    length: int  # of the whole log
+
+    @property
+    def last(self) -> int:
+        """The number of the last of them."""
+        return self.before + len(self.entries)
+
+
 @runtime_checkable
 class Store(Protocol):
     """What survives the process. Every method may raise `StoreError`.
@@ -184,6 +199,24 @@ class Store(Protocol):
 
     async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
         """The session's log, in order, less the first so many. Anybody may read."""
+        ...
+
+    async def part(
+        self, session: SessionId, before: int | None = None, *, most: int, size: int | None = None
+    ) -> Part:
+        """Of the entries that come before a number, or of all, the newest: at most so many, and if
+        it has to be read for that, about so many bytes; but one. No more of the log is read."""
+        ...
+
+    async def receipts(self, session: SessionId, skip: int, most: int) -> tuple[Receipt, ...]:
+        """The receipts in a session's log, newest first, less so many. Nothing else is read."""
+        ...
+
+    async def cuts(
+        self, session: SessionId, runs: Collection[RunId], after: int
+    ) -> tuple[tuple[int, Unshown], ...]:
+        """What entries after a number take back of what these runs said, each with its number, in
+        order. Nothing else is read."""
         ...
 
     async def lost(self, among: Collection[SessionId]) -> tuple[SessionId, ...]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import heapq
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from lastword.core.cell import CellId, Values
-from lastword.core.model import Generation, MessageId, Outcome, SessionId
+from lastword.core.model import Generation, MessageId, Outcome, RunId, SessionId
 from lastword.core.queue import AT_REST, Standing
-from lastword.core.transcript import Began, Entry, Finished, Said
+from lastword.core.receipt import Receipt
+from lastword.core.transcript import Began, Entry, Finished, Said, Unshown
 from lastword.errors import OwnedElsewhere, StaleWrite
 from lastword.stores.contract import (
     Overview,
+    Part,
     Place,
     State,
     StoredCell,
@@ -21,6 +25,8 @@ from lastword.stores.contract import (
     title_of,
 )
 from lastword.stores.lease import Claim, Tenure
+
+_AT_ONCE = 1000  # sessions that are looked at in one step
 
 
 @dataclass(slots=True)
@@ -33,6 +39,8 @@ class _Row:
     title: str = ""
     state: State = "idle"
     entries: list[Entry] = field(default_factory=list[Entry])
+    receipts: list[Receipt] = field(default_factory=list[Receipt])
+    cuts: list[tuple[int, Unshown]] = field(default_factory=list[tuple[int, Unshown]])
     said: dict[MessageId, Said] = field(default_factory=dict[MessageId, Said])
     began: set[MessageId] = field(default_factory=set[MessageId])
     outcomes: dict[MessageId, Outcome] = field(default_factory=dict[MessageId, Outcome])
@@ -108,10 +116,34 @@ class MemoryStore:
         row.cells |= {cell.id: cell for cell in write.cells}
         row.values |= dict(write.values)
         _keep_messages(row, write.entries, first)
+        _keep_marks(row, write.entries, first)
 
     async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
         row = self._rows.get(session)
         return tuple(row.entries[after:]) if row else ()
+
+    async def part(
+        self, session: SessionId, before: int | None = None, *, most: int, size: int | None = None
+    ) -> Part:
+        del size  # nothing has to be read
+        row = self._rows.get(session)
+        every = row.entries if row else []
+        last = len(every) if before is None else min(before - 1, len(every))
+        first = max(last - most, 0)
+        return Part(tuple(every[first:last]), first, len(every))
+
+    async def receipts(self, session: SessionId, skip: int, most: int) -> tuple[Receipt, ...]:
+        row = self._rows.get(session)
+        found = row.receipts if row else []
+        last = max(len(found) - skip, 0)
+        return tuple(reversed(found[max(last - most, 0) : last]))
+
+    async def cuts(
+        self, session: SessionId, runs: Collection[RunId], after: int
+    ) -> tuple[tuple[int, Unshown], ...]:
+        row = self._rows.get(session)
+        every = row.cuts if row else []
+        return tuple(one for one in every if one[0] > after and one[1].run in runs)
 
     async def lost(self, among: Collection[SessionId]) -> tuple[SessionId, ...]:  # noqa: ARG002
         return ()  # there is nobody else
@@ -149,15 +181,20 @@ class MemoryStore:
     async def recent(
         self, space: str, limit: int, before: Place | None = None
     ) -> tuple[Overview, ...]:
-        found = [
-            Overview(session, row.generation, row.title, row.at, row.state)
-            for session, row in self._rows.items()
-            if row.entries
-            and session.startswith(space)
-            and "/" not in session[len(space) :]
-            and (before is None or (row.at, session) < before)
-        ]
-        return tuple(sorted(found, key=lambda one: one.place, reverse=True)[:limit])
+        names, newest = tuple(self._rows), list[Place]()
+        for start in range(0, len(names), _AT_ONCE):
+            if start:
+                await asyncio.sleep(0)  # nobody is to wait until thousands were looked at
+            some = [(name, self._rows.get(name)) for name in names[start : start + _AT_ONCE]]
+            fitting = [
+                (row.at, name)
+                for name, row in some
+                if row and row.entries and name.startswith(space) and "/" not in name[len(space) :]
+            ]
+            earlier = [place for place in fitting if before is None or place < before]
+            newest = heapq.nlargest(limit, (*newest, *earlier))
+        found = [await MemoryStore.overview(self, name) for _, name in newest]
+        return tuple(one for one in found if one)
 
     async def delete(self, session: SessionId) -> None:
         if row := self._rows.get(session):
@@ -168,6 +205,15 @@ class MemoryStore:
 
     async def close(self) -> None:
         return
+
+
+def _keep_marks(row: _Row, entries: tuple[Entry, ...], first: int) -> None:
+    """What a log is searched for is found without going through it."""
+    for number, entry in enumerate(entries, first + 1):
+        if isinstance(entry, Receipt):
+            row.receipts.append(entry)
+        elif isinstance(entry, Unshown):
+            row.cuts.append((number, entry))
 
 
 def _keep_messages(row: _Row, entries: tuple[Entry, ...], first: int) -> None:

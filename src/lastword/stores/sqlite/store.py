@@ -14,11 +14,14 @@ from typing import TypeVar
 
 from lastword.core.cell import Values
 from lastword.core.entries import Entry
-from lastword.core.model import MessageId, SessionId
+from lastword.core.model import MessageId, RunId, SessionId
+from lastword.core.receipt import Receipt
+from lastword.core.transcript import Unshown
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.stores.codec import is_large
 from lastword.stores.contract import (
     Overview,
+    Part,
     Place,
     StoredCell,
     StoredMessage,
@@ -26,7 +29,7 @@ from lastword.stores.contract import (
     Write,
 )
 from lastword.stores.lease import LENGTH, Claim, Tenure, boottime
-from lastword.stores.sqlite import cells, tables
+from lastword.stores.sqlite import cells, parts, tables
 from lastword.stores.sqlite.file import PATIENCE, DatabaseFile, transaction
 from lastword.stores.sqlite.health import wrong
 from lastword.stores.sqlite.line import Job, Line
@@ -178,6 +181,19 @@ class SqliteStore:
 
     async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
         return await self._read(lambda db: tables.entries(db, session, after))
+
+    async def part(
+        self, session: SessionId, before: int | None = None, *, most: int, size: int | None = None
+    ) -> Part:
+        return await self._read(lambda db: parts.part(db, session, before, most, size))
+
+    async def receipts(self, session: SessionId, skip: int, most: int) -> tuple[Receipt, ...]:
+        return await self._read(lambda db: parts.receipts(db, session, skip, most))
+
+    async def cuts(
+        self, session: SessionId, runs: Collection[RunId], after: int
+    ) -> tuple[tuple[int, Unshown], ...]:
+        return await self._read(lambda db: parts.cuts(db, session, runs, after))
 
     async def lost(self, among: Collection[SessionId]) -> tuple[SessionId, ...]:
         own = self._own()
