@@ -16,12 +16,13 @@ from lastword.core.transcript import build
 from lastword.runtime.record import Page, Record
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, reply
+from lastword.server.pieces import in_pieces
 from lastword.server.problems import Trouble
 from lastword.server.shapes import PAGE, Shapes, asked_before
 from lastword.stores.codec import encode as encode_entry
 
 _ENTRIES, _BYTES = 500, 1 << 20  # of an export that are read at once; one entry may be more
-PIECE = 64 << 10  # bytes of an export that leave in one step; one entry may be more
+PIECE = 64 << 10  # bytes of an export that are made at once; one entry may be more
 _LINES = [(b"content-type", b"application/jsonl"), (b"cache-control", b"no-store")]
 MOST = 1_000_000_000  # a number of anything
 
@@ -79,8 +80,9 @@ async def export(asked: Asked, scope: Scope, receive: Receive, send: Send) -> No
         await send({"type": "http.response.start", "status": 200, "headers": _LINES})
         async for page in _pages(session.record):
             lines = map(_line, await asyncio.to_thread(page.entries))
-            while piece := await asyncio.to_thread(_piece, lines):
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
+            while lot := await asyncio.to_thread(_lot, lines):
+                for piece in in_pieces(lot, more=True):
+                    await send(piece)
                 if await asked.request.is_disconnected():
                     return
         await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -106,7 +108,7 @@ def _line(entry: Entry) -> bytes:
     return json.dumps({"kind": kind, **json.loads(body)}).encode() + b"\n"
 
 
-def _piece(lines: Iterator[bytes]) -> bytes:
+def _lot(lines: Iterator[bytes]) -> bytes:
     """Some of them: what is large leaves by itself."""
     found, size = list[bytes](), 0
     for line in lines:

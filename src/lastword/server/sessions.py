@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib import metadata
 
 from lastword.cells.serving import ANSWERS
@@ -18,6 +19,7 @@ from lastword.server.problems import Trouble
 from lastword.server.who import LOCAL, Keys
 from lastword.stores.contract import Overview, Place
 
+_AT_ONCE = 50  # sessions of a list that are looked at in one step
 _STOP_WORDS = 1 << 10  # bytes: no message that means stop is longer
 _TAKES_OVER: tuple[Policy, ...] = ("takeover", "rollback")
 
@@ -60,17 +62,23 @@ async def listed(asked: Asked) -> Reply:
     found = await asked.desk.runtime.recent(asked.who.space, limit + 1, _cursor(asked))
     page = found[:limit]
     more = _told(page[-1].place) if len(found) > limit else None
-    return reply(wire.Sessions([_out(asked, one) for one in page], more))
+    asking, told = _asking(asked), list[wire.SessionOut]()
+    for start in range(0, len(page), _AT_ONCE):
+        if start:
+            await asyncio.sleep(0)  # nobody is to wait until hundreds were looked at
+        for one in page[start : start + _AT_ONCE]:
+            session = asked.desk.runtime.session(one.session)
+            told.append(session_out(asked, session, one, asking))
+    return await asyncio.to_thread(reply, wire.Sessions(told, more))
 
 
-def _out(asked: Asked, one: Overview) -> wire.SessionOut:
-    return session_out(asked, asked.desk.runtime.session(one.session), one)
-
-
-def session_out(asked: Asked, session: Session, known: Overview | None) -> wire.SessionOut:
-    """A session, and how it stands."""
+def session_out(
+    asked: Asked, session: Session, known: Overview | None, asking: Collection[str] | None = None
+) -> wire.SessionOut:
+    """A session, and how it stands; `asking` are those with open questions, if that is known."""
     one = known or Overview(session.id, session.generation)
-    state = _state(asked, session) if session.known else one.state
+    asking = _asking(asked) if asking is None else asking
+    state = _state(session, asking) if session.known else one.state
     whose = None if session.known else one.owner
     return wire.SessionOut(
         id=asked.shapes.out(session.id),
@@ -84,9 +92,14 @@ def session_out(asked: Asked, session: Session, known: Overview | None) -> wire.
     )
 
 
-def _state(asked: Asked, session: Session) -> wire.State:
+def _asking(asked: Asked) -> set[str]:
+    """The sessions with open questions, their own or of those below them."""
     questions = asked.desk.questions
-    if questions and any(q.session.partition("#")[0] == session.id for q in questions.open()):
+    return {q.session.partition("#")[0] for q in questions.open()} if questions else set()
+
+
+def _state(session: Session, asking: Collection[str]) -> wire.State:
+    if session.id in asking:
         return "asking"
     if session.active:
         return "running"

@@ -193,8 +193,13 @@ class MemoryStore:
             ]
             earlier = [place for place in fitting if before is None or place < before]
             newest = heapq.nlargest(limit, (*newest, *earlier))
-        found = [await MemoryStore.overview(self, name) for _, name in newest]
-        return tuple(one for one in found if one)
+        found = list[Overview]()
+        for count, (_, name) in enumerate(newest, 1):
+            if count % _AT_ONCE == 0:
+                await asyncio.sleep(0)
+            if one := await MemoryStore.overview(self, name):
+                found.append(one)
+        return tuple(found)
 
     async def delete(self, session: SessionId) -> None:
         if row := self._rows.get(session):
