@@ -134,7 +134,9 @@ class Sessions:
             del self._at_work[id_]
         self._looks.pop(id_, None)
         if not conversation.lost:
-            self._left[id_] = conversation.seat.left
+            left = conversation.seat.left
+            if left.last or left.generation:  # of a name that was only asked for there is nothing
+                self._left[id_] = left
             if self._shared.store.shared:  # another process may have it from now on
                 releasing = self._release(conversation)
                 conversation.releasing = self._releases.start(releasing, name=f"release {id_}")
