@@ -7,6 +7,7 @@ import asyncio
 import gc
 import importlib
 import ipaddress
+import logging
 import os
 import sys
 import threading
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from lastword.cells import engine as with_cells
-from lastword.cli import running, secret, settings
+from lastword.cli import logs, running, secret, settings
 from lastword.errors import LastwordError
 from lastword.runtime.run import Engine
 from lastword.runtime.runtime import Runtime
@@ -74,6 +75,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="answer to this name too, as a proxy in front of it says it",
     )
     settings.options(parser)
+    logs.options(parser)
 
 
 def main(asked: argparse.Namespace) -> int:
@@ -83,7 +85,8 @@ def main(asked: argparse.Namespace) -> int:
         host, port = _address(asked)
         tokens = _tokens(asked.tokens, needed=None if _loopback(host) else host)
         served = _engine(asked) if asked.engine else _agent(asked)
-        asyncio.run(_serve(served, host, port, tokens, asked))
+        with logs.written(asked.log_level, asked.log_format):
+            asyncio.run(_serve(served, host, port, tokens, asked))
     except ModuleNotFoundError as error:
         why = f"{error.name} is not installed; pip install '.[server,agent]' brings it"
         print(f"lastword serve: {why}", file=sys.stderr)
@@ -207,6 +210,7 @@ async def _leave() -> None:
     print(f"{how}. Goodbye.", flush=True)
     others = (one for one in threading.enumerate() if one is not threading.main_thread())
     if deaf or any(not one.daemon for one in others):
+        logging.shutdown()
         os._exit(0)
 
 

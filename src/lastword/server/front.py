@@ -15,6 +15,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lastword.server.limits import has_right_of_way
+from lastword.server.lines import ID, Line
 from lastword.server.problems import Trouble, mistake
 from lastword.server.who import ALL, PERSON, Keys, Who
 
@@ -58,13 +59,14 @@ class Front:
                 await send({"type": "websocket.close", "code": 1000})
             return
 
-        begun = False
+        begun, line = False, Line(scope)
 
         async def labelled(message: Message) -> None:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                message["headers"] = [*message.get("headers", []), *LABELS]
+                headers = [*message.get("headers", []), *LABELS]
+                message["headers"] = line.answered(message["status"], headers)
             await send(message)
 
         try:
@@ -79,6 +81,8 @@ class Front:
             trouble = mistake(error)
             if not begun:  # else nothing can be told any more, and the connection is ended
                 await refuse(trouble, labelled)
+        finally:
+            line.write()
 
     def _must_be_for_us(self, scope: Scope, headers: Headers) -> None:
         path: bytes = scope.get("raw_path") or b""
@@ -151,6 +155,7 @@ async def refuse(trouble: Trouble, send: Send) -> None:
         (b"content-type", b"application/problem+json"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
+        (ID, trouble.id.encode()),
         *((name.encode(), value.encode()) for name, value in trouble.headers.items()),
     ]
     await send({"type": "http.response.start", "status": trouble.status, "headers": headers})

@@ -169,7 +169,7 @@ def mistake(error: Exception) -> Trouble:
     """What a caller is told of a mistake of ours. The log has where it was made, and no more: the
     words of an error may quote what somebody said."""
     trouble = Trouble("internal", "this is a mistake of the server's; its log has the id")
-    log.error("trouble id=%s error=%s", trouble.id, type(error).__name__)
-    where = "".join(traceback.format_tb(error.__traceback__)).rstrip()
-    log.debug("trouble id=%s at\n%s", trouble.id, where)
+    kind, where = type(error).__name__, "".join(traceback.format_tb(error.__traceback__)).rstrip()
+    told = {"id": trouble.id, "error": kind}
+    log.error("trouble id=%s error=%s at\n%s", trouble.id, kind, where, extra={"fields": told})
     return trouble

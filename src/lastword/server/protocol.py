@@ -11,6 +11,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from lastword.server.front import LABELS
 from lastword.server.limits import RESERVE, Limits
+from lastword.server.lines import ID, turned_away
 from lastword.server.problems import Trouble
 
 _AHEAD = 16  # requests that may wait for the one before them, on one connection
@@ -222,9 +223,11 @@ class _Protocol(HttpToolsProtocol):
                 *((name.encode(), value.encode()) for name, value in trouble.headers.items()),
                 (b"cache-control", b"no-store"),
                 (b"connection", b"close"),
+                (ID, trouble.id.encode()),
                 *LABELS,
             ]
             head = b"".join(b"%b: %b\r\n" % pair for pair in told)
             first = f"HTTP/1.1 {trouble.status} {trouble.title}\r\n".encode()
             self.transport.write(first + head + b"\r\n" + body)
+            turned_away(trouble)
         self.transport.close()
