@@ -101,6 +101,23 @@ async def test_streams_and_bodies_on_every_connection_keep_no_stop_out() -> None
 
 
 @pytest.mark.scenario("W8", part="server")
+async def test_words_that_mean_stop_are_heard_when_every_connection_is_taken() -> None:
+    async with crowd(Limits(connections=2)) as (client, engine), AsyncExitStack() as stack:
+        for _ in range(2):
+            events = await stack.enter_async_context(client.events("s"))
+            await anext(events)
+        for text, heed in (("stop", False), ("hello", True), (f"stop {'x' * 2000}", True)):
+            refused = await client.send("s", text, heed_stop=heed)
+            assert (refused.status, refused.problem) == (429, "too-many"), text
+        assert engine.runs["go"].current
+        nobody = await client.as_(None).send("s", "stop", heed_stop=True)
+        assert nobody.status == 401
+        told = await client.send("s", "Stop, please!", heed_stop=True)
+        assert told.json["receipt"]["runs"] == ["s#1"]
+        assert not engine.runs["go"].current
+
+
+@pytest.mark.scenario("W8", part="server")
 async def test_only_so_many_bytes_of_bodies_are_waited_for_and_a_stops_are_not_among_them() -> None:
     async with crowd(Limits(arriving=1 << 20)) as (client, _), AsyncExitStack() as stack:
         body = b'{"text": "' + b"x" * 600_000

@@ -17,7 +17,7 @@ from lastword.errors import LastwordError
 from lastword.runtime.runtime import Runtime
 from lastword.server import pages
 from lastword.server.desk import Asked, Desk, Reply
-from lastword.server.front import LOOPBACK, Front, WhoAsks, refuse
+from lastword.server.front import LOOPBACK, Front, WhoAsks, must_have_room, refuse
 from lastword.server.limits import Limits
 from lastword.server.openapi import document
 from lastword.server.operations import OPERATIONS, Handler, Operation, Stream
@@ -125,6 +125,8 @@ class _Endpoint:
         if operation.takes:
             await asked.arrive(first=first)
             first = first or bool(operation.may_stop and await operation.may_stop(asked))
+        if not first:
+            must_have_room(scope)
         with self._desk.shares.request(asked.who.principal, first=first):
             answer = await cast("Handler", operation.handler)(asked)
         await _give(answer, send)

@@ -14,7 +14,7 @@ from urllib.parse import unquote_to_bytes
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lastword.server.limits import has_right_of_way
+from lastword.server.limits import may_have_right_of_way
 from lastword.server.lines import ID, Line
 from lastword.server.problems import Trouble, mistake
 from lastword.server.who import ALL, PERSON, Keys, Who
@@ -72,7 +72,7 @@ class Front:
         try:
             headers = Headers(scope=scope)
             self._must_be_for_us(scope, headers)
-            _must_have_room(scope)
+            _must_have_a_way(scope, headers)
             scope["lastword.who"] = self._find(scope, headers)
             await self._inner(scope, receive, labelled)
         except Trouble as trouble:
@@ -129,11 +129,15 @@ class Front:
         return self._keys.whose(token.strip()) if scheme.lower() == "bearer" else None
 
 
-def _must_have_room(scope: Scope) -> None:
-    """A connection beyond the limit is for what has right of way."""
+def _must_have_a_way(scope: Scope, headers: Headers) -> None:
+    if not may_have_right_of_way(scope["method"], scope["path"], headers):
+        must_have_room(scope)
+
+
+def must_have_room(scope: Scope) -> None:
+    """A connection beyond the limit is for what has right of way, and this has none."""
     extensions: dict[str, object] = scope.get("extensions") or {}
-    crowded = bool(extensions.get("lastword.crowded"))
-    if crowded and not has_right_of_way(scope["method"], scope["path"]):
+    if extensions.get("lastword.crowded"):
         raise Trouble(
             "too-many",
             "too many connections are open; try again soon",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import resource
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from lastword.server.problems import Trouble
 
 _SPARE = 256  # files that are open for other reasons than connections
+STOP_WORDS = 1 << 10  # bytes: no message that means stop is longer
 RESERVE = 256  # connections beyond the limit, for what has right of way
 
 
@@ -52,6 +53,15 @@ def has_right_of_way(method: str, path: str) -> bool:
     something, and whether the server is well."""
     stops = method == "POST" and path.endswith("/stop")
     return stops or method == "DELETE" or path in {"/healthz", "/readyz"}
+
+
+def may_have_right_of_way(method: str, path: str, headers: Mapping[str, str]) -> bool:
+    """The same, as far as its head tells: a short message may be words that mean stop, and what it
+    says has to be read first."""
+    if method == "POST" and path.endswith("/messages"):
+        length = headers.get("content-length", "")
+        return length.isdecimal() and len(length) < 10 and int(length) <= STOP_WORDS
+    return has_right_of_way(method, path)
 
 
 class Shares:

@@ -15,12 +15,12 @@ from lastword.runtime.session import Session
 from lastword.runtime.stop import Answer
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, reply
+from lastword.server.limits import STOP_WORDS
 from lastword.server.problems import Trouble
 from lastword.server.who import LOCAL, Keys
 from lastword.stores.contract import Overview, Place
 
 _AT_ONCE = 50  # sessions of a list that are looked at in one step
-_STOP_WORDS = 1 << 10  # bytes: no message that means stop is longer
 _TAKES_OVER: tuple[Policy, ...] = ("takeover", "rollback")
 
 
@@ -127,7 +127,7 @@ async def delete(asked: Asked) -> Reply:
 
 async def is_stop(asked: Asked) -> bool:
     """Whether a message is words that are heeded as a stop."""
-    if await asked.arrive() > _STOP_WORDS:
+    if await asked.arrive() > STOP_WORDS:
         return False
     said = await asked.body(wire.MessageIn)
     return said.heed_stop and means_stop(said.text)
