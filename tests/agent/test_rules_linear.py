@@ -12,6 +12,7 @@ import pytest
 from lastword import Run, Runtime
 from lastword.agent.permission import Questions
 from lastword.agent.rules import Action, Rule, Rules
+from lastword.stores.aside import Breathe, at_once
 
 THOUSANDS = [f"deny shell {word} number-{n} *" for n in range(10_000) for word in ("rm", "*x*")]
 HOSTILE = {
@@ -38,10 +39,14 @@ class Watched(Rules):
     """Rules that know who judged by them."""
 
     judges: ClassVar[list[int]] = []
+    breaths: ClassVar[list[Breathe]] = []
 
-    def decide(self, tool: str, subject: str | None) -> tuple[Action, Rule | None]:
+    def decide(
+        self, tool: str, subject: str | None, breathe: Breathe = at_once
+    ) -> tuple[Action, Rule | None]:
         self.judges.append(threading.get_ident())
-        return super().decide(tool, subject)
+        self.breaths.append(breathe)
+        return super().decide(tool, subject, breathe)
 
 
 @pytest.mark.scenario("W10", part="agent")
@@ -87,6 +92,26 @@ async def test_what_takes_a_while_is_not_judged_by_the_event_loop(
     assert Watched.judges
     short = command in ("ls", "long") and len(rules) == 1  # of the long one nobody knows anything
     assert (threading.get_ident() in Watched.judges) == short
+
+
+@pytest.mark.scenario("W30", part="agent")
+async def test_thousands_of_rules_are_judged_a_turn_at_a_time() -> None:
+    async def shell(command: str) -> str:
+        return command
+
+    async def engine(run: Run) -> None:
+        await run.call(shell, "ls")
+
+    Watched.breaths.clear()
+    questions = Questions(Watched(Rules.parse(["allow shell", *THOUSANDS]).rules))
+    async with Runtime(engine, before_tool=questions.as_before_tool()) as runtime:
+        await (await runtime.session("s").send("go")).outcome()
+    breaths = list[int]()
+    Rules.parse(THOUSANDS).decide("shell", "ls", lambda: breaths.append(1))
+
+    assert Watched.breaths
+    assert at_once not in Watched.breaths, "there is always a pause for the loop"
+    assert len(breaths) > len(THOUSANDS) / 50, "and there are few rules between two of them"
 
 
 @pytest.mark.scenario("W10", part="agent")

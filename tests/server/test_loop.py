@@ -24,6 +24,7 @@ from lastword.core.model import (
 from lastword.core.receipt import Receipt
 from lastword.server import app
 from lastword.server.records import PIECE
+from lastword.stores.aside import Breathe, aside
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
 from tests.server.client import read_head, served
@@ -153,3 +154,27 @@ async def test_what_a_process_is_given_is_put_together_beside_the_loop() -> None
     assert answers == [4]
     assert Told.threads, "it was handed over"
     assert threading.get_ident() not in Told.threads
+
+
+@pytest.mark.scenario("W30", part="server")
+async def test_an_export_waits_for_its_turn_and_a_stop_for_none() -> None:
+    engine, taken, given = Doors(), threading.Event(), threading.Event()
+
+    def long(_: Breathe) -> None:
+        taken.set()
+        given.wait()
+
+    async with Runtime(engine) as runtime, served(runtime) as client:
+        await client.send("s", "go")
+        busy = asyncio.create_task(asyncio.to_thread(aside, long))
+        try:
+            await asyncio.to_thread(taken.wait)
+            export = asyncio.create_task(client.get("/v1/sessions/s/export"))
+            for _ in range(50):
+                assert (await client.get("/healthz")).status == 200
+            assert (await client.stop("s"))["runs"] == ["s#1"]
+            assert not export.done(), "somebody else has the turn"
+        finally:
+            given.set()
+            await busy
+        assert (await export).status == 200

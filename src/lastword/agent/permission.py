@@ -14,6 +14,7 @@ import logging
 import threading
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from secrets import token_hex
 from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -37,6 +38,7 @@ from lastword.runtime.clock import time_of_day
 from lastword.runtime.going import Going, run_here
 from lastword.runtime.ledger import Call
 from lastword.runtime.threads import DaemonThreads
+from lastword.stores.aside import aside
 
 __all__ = [
     "AlreadyAnswered",
@@ -297,8 +299,8 @@ class Questions:
         rules = self.rules(session)
         if rules.takes_a_while(about.subject):
             loop = asyncio.get_running_loop()
-            judging = loop.run_in_executor(_threads, rules.decide, about.tool, about.subject)
-            action, rule = await judging
+            judged = partial(rules.decide, about.tool, about.subject)
+            action, rule = await loop.run_in_executor(_threads, aside, judged)
         else:
             action, rule = rules.decide(about.tool, about.subject)
         if action != "allow" or (rule and rule.allows_all):

@@ -14,6 +14,8 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urljoin, urlsplit
 
+from lastword.stores.aside import Breathe, at_once
+
 Action: TypeAlias = Literal["allow", "ask", "deny"]
 Subject: TypeAlias = Callable[[Mapping[str, Any]], str]
 _ACTIONS: tuple[Action, ...] = ("allow", "ask", "deny")
@@ -32,6 +34,7 @@ _LONGEST_RULE = 1_000
 _MOST_WORK = 300_000_000  # characters that all rules together are held against
 _MOST_TOOLS = 100  # whose rules are remembered
 _AT_ONCE = (200, 1_000)  # as many rules, and characters, as are judged in no time
+_A_STEP = 20  # rules that are judged between two breaths
 _PORTS = {"http": 80, "https": 443}
 _PLAIN = re.compile(r"%(2D|2E|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])", re.IGNORECASE)  # unreserved
 BACKGROUND = "shell_background"
@@ -172,14 +175,16 @@ class Rules:
         most, longest = _AT_ONCE
         return len(self.rules) > most or len(subject or "") > longest
 
-    def decide(self, tool: str, subject: str | None) -> tuple[Action, Rule | None]:
+    def decide(
+        self, tool: str, subject: str | None, breathe: Breathe = at_once
+    ) -> tuple[Action, Rule | None]:
         """What is to be done about a call, and by which rule; None if there is none."""
         known = subject if subject is None or len(subject) <= LONGEST else None
-        rules, call = self._rules_of(tool), _Readings(tool, known)
+        rules, call = self._rules_of(tool, breathe), _Readings(tool, known)
         work = sum(len(text) + 1 for text in call.texts("deny")) * len(rules)
         if work > _MOST_WORK:
             call = _Readings(tool, None)
-        found = [rule for rule in rules if rule.says(call)]
+        found = [rule for rule in _each(rules, breathe) if rule.says(call)]
         if not found:
             return "ask", None
         strictest = max(
@@ -187,12 +192,19 @@ class Rules:
         )
         return strictest.action, strictest
 
-    def _rules_of(self, tool: str) -> tuple[Rule, ...]:
+    def _rules_of(self, tool: str, breathe: Breathe) -> tuple[Rule, ...]:
         if tool not in self._of:
             if len(self._of) > _MOST_TOOLS:
                 self._of.clear()  # a model may make up any number of names
-            self._of[tool] = tuple(rule for rule in self.rules if rule.is_of(tool))
+            self._of[tool] = tuple(rule for rule in _each(self.rules, breathe) if rule.is_of(tool))
         return self._of[tool]
+
+
+def _each(rules: tuple[Rule, ...], breathe: Breathe) -> Iterator[Rule]:
+    for number, rule in enumerate(rules, 1):
+        yield rule
+        if number % _A_STEP == 0:
+            breathe()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
+from functools import partial
 from itertools import accumulate
 
 from msgspec import Raw
@@ -19,6 +20,7 @@ from lastword.server.desk import Asked, Reply, reply
 from lastword.server.pieces import in_pieces
 from lastword.server.problems import Trouble
 from lastword.server.shapes import PAGE, Shapes, asked_before
+from lastword.stores.aside import Breathe, aside
 from lastword.stores.codec import encode as encode_entry
 
 _ENTRIES, _BYTES = 500, 1 << 20  # of an export that are read at once; one entry may be more
@@ -80,7 +82,7 @@ async def export(asked: Asked, scope: Scope, receive: Receive, send: Send) -> No
         await send({"type": "http.response.start", "status": 200, "headers": _LINES})
         async for page in _pages(session.record):
             lines = map(_line, await asyncio.to_thread(page.entries))
-            while lot := await asyncio.to_thread(_lot, lines):
+            while lot := await asyncio.to_thread(aside, partial(_lot, lines)):
                 for piece in in_pieces(lot, more=True):
                     await send(piece)
                 if await asked.request.is_disconnected():
@@ -108,12 +110,13 @@ def _line(entry: Entry) -> bytes:
     return json.dumps({"kind": kind, **json.loads(body)}).encode() + b"\n"
 
 
-def _lot(lines: Iterator[bytes]) -> bytes:
+def _lot(lines: Iterator[bytes], breathe: Breathe) -> bytes:
     """Some of them: what is large leaves by itself."""
     found, size = list[bytes](), 0
     for line in lines:
         found.append(line)
         size += len(line)
+        breathe()
         if size >= PIECE:
             break
     return b"".join(found)

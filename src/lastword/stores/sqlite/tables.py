@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 from lastword.core.entries import Began, Entry, Finished, Said
 from lastword.core.model import Generation, MessageId, Outcome, SessionId
 from lastword.core.value import value
 from lastword.errors import OwnedElsewhere, StaleWrite, StoreError
+from lastword.stores.aside import Breathe, aside
 from lastword.stores.codec import (
     decode,
     decode_standing,
@@ -36,6 +38,8 @@ from lastword.stores.contract import (
 from lastword.stores.lease import Claim, Tenure
 from lastword.stores.sqlite import cells
 from lastword.stores.sqlite.owners import Owner
+
+_AT_ONCE = 100  # entries that are read in no time
 
 
 @value
@@ -294,8 +298,18 @@ def entries(db: sqlite3.Connection, session: SessionId, after: int) -> tuple[Ent
         "SELECT kind, body FROM entries WHERE session = (SELECT key FROM sessions WHERE id = ?)"
         " AND number > ? ORDER BY number",
         (session, after),
-    )
-    return tuple(decode(kind, body) for kind, body in rows)
+    ).fetchall()
+    if len(rows) <= _AT_ONCE:
+        return tuple(decode(kind, body) for kind, body in rows)
+    return aside(partial(_decoded, rows))
+
+
+def _decoded(rows: list[tuple[str, str]], breathe: Breathe) -> tuple[Entry, ...]:
+    found = list[Entry]()
+    for kind, body in rows:
+        found.append(decode(kind, body))
+        breathe()
+    return tuple(found)
 
 
 def message(db: sqlite3.Connection, session: SessionId, id: MessageId) -> StoredMessage | None:
