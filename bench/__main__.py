@@ -11,13 +11,16 @@ BENCHES = (
     *("agent", "acp", "server", "cells"),
 )
 
+SIZES = {"session": 2, "server": 1}  # how many may be said
+
 
 def main(names: list[str]) -> int:
     sizes = names[1:]
     known = names and names[0] in BENCHES and all(map(str.isdecimal, sizes))
-    if not known or (sizes and names[0] != "session"):
+    if not known or len(sizes) > SIZES.get(names[0], 0):
         print(f"usage: scripts/bench {' | '.join(BENCHES)}", file=sys.stderr)
         print("       scripts/bench session [TURNS [SESSIONS]]", file=sys.stderr)
+        print("       scripts/bench server [SESSIONS], the storm alone", file=sys.stderr)
         return 2
     bench = import_module(f"bench.{names[0]}")  # alone: what one of them imports burdens no other
     asyncio.run(bench.main(*map(int, sizes)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import select
 import subprocess
 import sys
 import tempfile
@@ -12,8 +10,9 @@ from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
-from typing import Any, TypeAlias
 
+from bench import storm as of_everything
+from bench.children import LONGEST, Child, child, number
 from bench.turns import heading, quantile, row
 
 HERE = Path(__file__).parent.parent  # on the disk that the repository is on
@@ -22,12 +21,13 @@ STREAMS = {100: (500, 0.0025), 1000: (40, 0.05)}  # watchers: how many events, h
 SENDERS, TURNS, TURN = (1, 32), 2, 1.2
 RUNS, PACE, CALM, AFTER = 1000, 0.05, 1.5, 0.5  # of the storm; seconds
 STARTS = 3
-LONGEST = 60.0  # seconds that an answer may take before it is given up
 OURS, STARLETTE, RAW = "lastword", "starlette", "raw"
-Said: TypeAlias = dict[str, Any]
 
 
-async def main() -> None:
+async def main(sessions: int | None = None) -> None:
+    if sessions is not None:
+        of_everything.storm(HERE, sessions)
+        return
     with tempfile.TemporaryDirectory(prefix="bench-", suffix=".db", dir=HERE) as name:
         folder = Path(name)
         for watchers in STREAMS:
@@ -36,46 +36,7 @@ async def main() -> None:
             messages(folder, senders)
         storm(folder)
         starts(folder)
-
-
-class Child:
-    """A process that does what it is told, a line at a time."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
-
-    def tell(self, line: str) -> None:
-        if not self._process.stdin:
-            raise AssertionError
-        self._process.stdin.write(f"{line}\n")
-        self._process.stdin.flush()
-
-    def hear(self) -> Said:
-        if not self._process.stdout:
-            raise AssertionError
-        if not select.select([self._process.stdout], [], [], LONGEST)[0]:
-            raise TimeoutError(self._process.args)
-        return json.loads(self._process.stdout.readline())
-
-    def ask(self, line: str) -> Said:
-        self.tell(line)
-        return self.hear()
-
-
-@contextmanager
-def child(*arguments: str) -> Generator[Child]:
-    """One, until the block ends; then it is killed, if it has not ended with its input."""
-    process = subprocess.Popen(  # noqa: S603 - our own
-        [sys.executable, "-m", *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield Child(process)
-    finally:
-        process.kill()
-        process.wait()
+    of_everything.storm(HERE)
 
 
 @contextmanager
@@ -86,13 +47,6 @@ def served(side: str, folder: Path, clients: str, count: int) -> Generator[tuple
         with child("bench.server_client", clients, port, str(count)) as client:
             client.hear()
             yield server, client
-
-
-def number(name: str, value: float, unit: str, *beside: tuple[str, float]) -> None:
-    """One line of something that is not a time."""
-    ratios = "   ".join(f"x{value / other:<7.3g} {what}" for what, other in beside)
-    said = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-    print(f"  {name:<52}{said:>10} {unit:<16} {ratios}".rstrip())
 
 
 # streams

@@ -26,6 +26,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bench.server_client import END, HELLO, SESSION, WORD, answer
+from lastword.cli.serve import search_rarely
 from lastword.runtime.run import Engine, Run
 from lastword.runtime.runtime import Runtime
 from lastword.server.desk import Desk
@@ -211,8 +212,7 @@ async def obey(made: Made) -> None:
         loop = asyncio.get_running_loop()
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
         gc.collect()
-        gc.freeze()  # this and the next as `lastword serve` does
-        gc.set_threshold(10_000, 20, 100)
+        search_rarely()
         answer(port=port)
         going = set[asyncio.Future[object]]()
         while line := (await reader.readline()).decode().strip():
