@@ -57,6 +57,6 @@ def child(*arguments: str) -> Generator[Child]:
 
 def number(name: str, value: float, unit: str, *beside: tuple[str, float]) -> None:
     """One line of something that is not a time."""
-    ratios = "   ".join(f"x{value / other:<7.3g} {what}" for what, other in beside)
+    ratios = "   ".join(f"x{value / other:<7.3g} {what}" for what, other in beside if other)
     said = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
     print(f"  {name:<52}{said:>10} {unit:<16} {ratios}".rstrip())

@@ -43,7 +43,7 @@ def heading(text: str) -> None:
 
 def row(name: str, took: float, *beside: tuple[str, float]) -> None:
     """One line: what it took, and that as a ratio to whatever it is put beside."""
-    ratios = "   ".join(f"x{took / other:<7.3g} {what}" for what, other in beside)
+    ratios = "   ".join(f"x{took / other:<7.3g} {what}" for what, other in beside if other)
     print(f"  {name:<52}{duration(took):>10}   {ratios}".rstrip())
 
 
