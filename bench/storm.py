@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.children import Child, Said, child, number
-from bench.storm_clients import CALLERS, CONNECTS, STOPPED, WATCHERS, Took
+from bench.storm_clients import CALLERS, CONNECTS, NONE_LEFT, STOPPED, WATCHERS, Took
 from bench.turns import heading, quantile, row
 
 SESSIONS, EXPORTS, BODIES = 1000, 2, 300
@@ -90,6 +90,8 @@ def stops_of(phase: Said) -> list[Took]:
     """Those that were answered; those that were not, or not as they should be, are told."""
     stops = phase["clients"]["stops"]
     number("stops answered", len(stops["took"]), "")
+    unasked = stops["seen"].pop(NONE_LEFT, 0)  # all that spoke are being stopped, or begin again
+    number("not asked, since nothing spoke", unasked, "")
     number("refused or failed", sum(stops["seen"].values()), "")
     for what, count in stops["seen"].items():
         number(f"  {what}", count, "")

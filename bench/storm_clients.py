@@ -28,6 +28,7 @@ WATCHERS = 2  # of each session
 CONNECTS, HELD = 300, 2_500  # connections a second that nobody has a token for, and open ones
 STARTING = 32  # at a time
 KEPT, STOPPED = 32, 400  # connections; sessions that are stopped, one after the other
+NONE_LEFT = "nothing was left to stop"
 ANSWERS = 30.0  # seconds after which nobody waits any longer
 
 
@@ -250,7 +251,7 @@ class Stops:
 
     async def stop(self, number: int) -> None:
         if not self._speaking:
-            self._seen["nothing was left to stop"] += 1
+            self._seen[NONE_LEFT] += 1
             return
         name = self._speaking.popleft()
         fresh = bool(number % 2)
