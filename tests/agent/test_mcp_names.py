@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 from mcp_types import Tool
+from pydantic_ai.models.function import FunctionModel
 
-from lastword import Status
+from lastword import Runtime, Status
+from lastword.agent.assistant import assistant
 from lastword.agent.tools.mcp import McpServer, stdio
 from lastword.core.transcript import Called
 from tests.agent.test_mcp import answer, recorded, talking
 from tests.agent.test_mcp_bounds import raw
+from tests.agent.to_the_letter import Model, call
 from tests.promise.workshop import until
 
 SAID = [{"type": "text", "text": "hello from there"}]
@@ -55,6 +58,32 @@ def test_no_tool_takes_the_name_of_the_one_that_tries_again() -> None:
 
     assert named(server, "server") == {"server": "fs_server_2"}
     assert server.again == "fs_server"
+
+
+@pytest.mark.scenario("W36", part="agent")
+@pytest.mark.parametrize("name", ["show_plan", "run_code", "shell_background", "read_file"])
+def test_no_server_has_a_tool_by_a_name_that_our_rules_allow(name: str) -> None:
+    server, _, tool = name.partition("_")
+
+    assert named(stdio(server, ["true"]), tool) == {tool: f"{name}_2"}
+
+
+@pytest.mark.scenario("W36", part="agent")
+async def test_a_tool_of_a_server_is_asked_for_whatever_it_is_called(tmp_path: Path) -> None:
+    model = FunctionModel(stream_function=Model(call("show_plan"), call("show_plan_2")).stream)
+    server = raw(tmp_path, name="show", tools=["plan"], content=SAID)
+    agent = assistant(model, roots=[tmp_path], toolsets=[server])
+    before = agent.questions.as_before_tool()
+    async with Runtime(agent.engine, before_tool=before) as runtime:
+        session = runtime.session("s")
+        ticket = await session.send("go")
+        await until(agent.questions.open)
+        [question] = agent.questions.open()
+        assert question.tool == "show_plan_2"
+        agent.questions.answer(question.id, False, question.generation)
+        await ticket.outcome()
+        told = "\n".join(item.text for item in await session.history())
+    assert "hello from there" not in told
 
 
 async def test_a_tool_that_is_called_like_one_of_ours_gets_a_number(tmp_path: Path) -> None:

@@ -131,6 +131,34 @@ def test_what_is_private_cannot_be_planted_before_it_is_there(home: Path, name: 
     assert not (home / "project" / name).exists()
 
 
+@pytest.mark.scenario("W35", part="agent")
+@pytest.mark.parametrize(
+    "path", ["config/lastword", "config/lastword/lastword.toml", "state/lastword/a/b"]
+)
+def test_what_is_kept_for_the_person_cannot_be_planted_before_it_is_there(
+    home: Path, path: str
+) -> None:
+    files = Files([home], private=private(home))
+    (home / "project" / "settings").symlink_to(home / "config")
+    (home / "config").mkdir()
+
+    for one in (path, path.replace("config", "project/settings")):
+        with pytest.raises(PermissionError, match="no file tool"):
+            files.write_file(one, "rules = ['allow *']")
+    assert list((home / "config").iterdir()) == []
+    assert not (home / "state" / "lastword").exists()
+
+
+@pytest.mark.scenario("W35", part="agent")
+@pytest.mark.parametrize("name", PRIVATE)
+def test_no_directory_takes_the_place_of_what_is_private(home: Path, name: str) -> None:
+    files = Files([home / "project"], private=private(home))
+
+    with pytest.raises(PermissionError, match="no file tool"):
+        files.write_file(f"{name}/inside", "x")
+    assert not (home / "project" / name).exists()
+
+
 @pytest.mark.scenario("W2", part="agent")
 def test_a_store_behind_a_link_is_private_where_it_lies(home: Path) -> None:
     (home / "real.db").write_text(SECRET)

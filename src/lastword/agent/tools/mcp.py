@@ -37,7 +37,7 @@ from pydantic_core import SchemaValidator, core_schema
 from lastword.agent.tools.mcp_link import Down, Link
 from lastword.agent.tools.mcp_posts import by_posts
 from lastword.agent.tools.mcp_wire import Connect, by_pipes
-from lastword.agent.tools.names import LONGEST_NAME, Names
+from lastword.agent.tools.names import LONGEST_NAME, OURS, Names
 from lastword.runtime.run import Run
 
 log = logging.getLogger("lastword")
@@ -107,7 +107,7 @@ class McpServer(AbstractToolset[Run]):
         self.name = name
         self.known: dict[str, Tool] | None = None  # by the names that a model is told
         self.failed = False  # when it was last tried; it is not waited for again unasked
-        self._names = Names()
+        self._names = Names(OURS)
         self.again = self._names.of(None, f"{name}_server")  # offered while no tools are known
         self._connect = connect
         self._patience = patience

@@ -8,7 +8,7 @@ for good. Whoever has said "always" to a tool has said it to that one, whatever 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,14 +20,27 @@ from lastword.runtime.run import Run
 
 LONGEST_NAME = 64  # characters, for the strictest of providers
 _NUMBER = 8  # of these for a number, at most
+# What the rules mean by these is ours, also where we offer no such tool: some are allowed unasked.
+OURS = frozenset(
+    (
+        "edit_file",
+        "list_files",
+        "read_file",
+        "run_code",
+        "search_files",
+        "shell_background",
+        "show_plan",
+        "write_file",
+    )
+)
 
 
 class Names:
     """Names that were given: each to one thing, for as long as the program runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, taken: Iterable[str] = ()) -> None:
         self._given: dict[Hashable, str] = {}
-        self._taken: set[str] = set()
+        self._taken = set(taken)
         self._last: dict[str, int] = {}  # number, by what stands before it
 
     def of(self, thing: Hashable, wanted: str) -> str:

@@ -12,7 +12,8 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Self, TypeAlias
 
@@ -20,7 +21,7 @@ from lastword.agent.trust import of_the_person
 
 _Identity: TypeAlias = tuple[int, int]
 _BESIDE = ("", "-wal", "-shm", "-journal")  # what SQLite keeps with a database
-_OF_PROCESSES = "/proc"  # environments, and whatever is open
+_MOUNTED = "/proc/self/mountinfo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,6 @@ class Private:
 
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
-    _processes: int | None = field(default_factory=lambda: _device_of(_OF_PROCESSES))
 
     @classmethod
     def of(
@@ -53,16 +53,16 @@ class Private:
         identity = status.st_dev, status.st_ino
         linked = stat.S_ISREG(status.st_mode) and status.st_nlink > 1  # it has other names
         if (
-            status.st_dev == self._processes
+            _tells_of_processes(status.st_dev)
             or identity in self._known()
             or (linked and identity in self._below())
         ):
             raise _refused(shown)
 
     def must_not_become(self, folder: int, name: str, shown: str) -> None:
-        """An error if a file of that name in that open directory would be one of them."""
+        """An error if what gets that name in that open directory would be one of them."""
         here = os.fstat(folder)
-        for parent, own in map(os.path.split, self._names()):
+        for parent, own in map(os.path.split, (*self._names(), *_both(self.folders))):
             if own == name and _identity_of(parent) == (here.st_dev, here.st_ino):
                 raise _refused(shown)
 
@@ -90,9 +90,14 @@ class Private:
 
     def _names(self) -> Iterator[str]:
         """Where they are, or would be: SQLite keeps its own beside what a link leads to."""
-        for path in self.files:
-            for one in dict.fromkeys((path, os.path.realpath(path))):
-                yield from (one + more for more in _BESIDE)
+        for one in _both(self.files):
+            yield from (one + more for more in _BESIDE)
+
+
+def _both(paths: Iterable[str]) -> Iterator[str]:
+    """As they are written, and where they lead."""
+    for path in paths:
+        yield from dict.fromkeys((path, os.path.realpath(path)))
 
 
 def _identity_of(path: str) -> _Identity | None:
@@ -102,12 +107,17 @@ def _identity_of(path: str) -> _Identity | None:
     return None
 
 
-def _device_of(path: str) -> int | None:
-    """The device of a file system that is mounted there; None if nothing is."""
+@cache
+def _tells_of_processes(device: int) -> bool:
+    """Whether it is of a file system with environments, and whatever is open. There is not only
+    one of them: a process that is sealed off has its own, and finds it at the same place."""
     with suppress(OSError):
-        here, above = Path(path).stat().st_dev, Path(path).parent.stat().st_dev
-        return here if here != above else None
-    return None
+        for line in Path(_MOUNTED).read_text(encoding="utf-8", errors="replace").splitlines():
+            mount, _, what = line.partition(" - ")
+            major, _, minor = mount.split()[2].partition(":")
+            if os.makedev(int(major), int(minor)) == device:
+                return what.startswith("proc ")
+    return False
 
 
 def _refused(shown: str) -> PermissionError:

@@ -220,6 +220,7 @@ class _Walk:
             raise InterruptedError(f"stopped on the way to {self._asked}; no more was made")
         try:
             if self._make:
+                self._roots.private.must_not_become(above, name, self._shown(name))
                 with suppress(FileExistsError):
                     os.mkdir(name, dir_fd=above)
             self._folders.append(self._opened(name, above))
