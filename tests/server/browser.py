@@ -17,6 +17,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import (
@@ -37,6 +38,7 @@ _FLAGS = (
 )
 _AWAY = re.compile(r"net::ERR_|status of 503")  # what a browser says of a server that goes away
 _numbers = count(1)
+_THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 @contextmanager
@@ -144,6 +146,11 @@ class Visitor:
         self.page.unroute_all()
         self._open(self.page)
 
+    def join(self, session: str) -> None:
+        """In a session of somebody else's."""
+        self.session = session
+        self._open(self.page)
+
     def leave(self) -> None:
         """With nothing left open, and nothing to complain of."""
         for page in self._context.pages:
@@ -206,27 +213,60 @@ class Visitor:
         expect(self.page.locator("lw-head .state")).to_have_text(re.compile("idle|quiet"))
 
     def picture(self, name: str) -> None:
-        """Keep what it looks like, in both themes and on a small screen."""
-        ARTEFACTS.mkdir(parents=True, exist_ok=True)
-        whole = self.page.viewport_size
-        for look, scheme, width in (("light", "light", 1280), ("dark", "dark", 390)):
-            self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # pyright: ignore[reportArgumentType] - a literal, in a loop
-            self.page.set_viewport_size({"width": width, "height": 860})
-            self.page.screenshot(path=ARTEFACTS / f"{name}-{look}-{width}.png")
-        self.page.emulate_media(color_scheme="light")
-        if whole:
-            self.page.set_viewport_size(whole)
+        """Keep what it looks like."""
+        picture(self.page, name)
+
+
+def picture(page: Page, name: str) -> None:
+    """Keep what a page looks like, in both themes, on a large screen and a small one."""
+    ARTEFACTS.mkdir(parents=True, exist_ok=True)
+    whole = page.viewport_size
+    for look in _THEMES:
+        page.emulate_media(color_scheme=look, reduced_motion="reduce")
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 860})
+            page.screenshot(path=ARTEFACTS / f"{name}-{look}-{width}.png")
+    page.emulate_media(color_scheme="light")
+    if whole:
+        page.set_viewport_size(whole)
+
+
+@contextmanager
+def started(folder: Path, *more: str, engine: str = "") -> Generator[Server]:
+    """A server that runs."""
+    server = Server(folder, *more, engine=engine)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.end()
 
 
 @contextmanager
 def visiting(browser: Browser, server: Server) -> Generator[Visitor]:
     """A person who has opened the link."""
+    with _person(browser, server) as visitor:
+        visitor.page.goto(server.link)
+        expect(visitor.page.locator(".welcome")).to_be_visible()
+        yield visitor
+
+
+@contextmanager
+def signed_in(browser: Browser, server: Server, token: str) -> Generator[Visitor]:
+    """A person who has typed a token."""
+    with _person(browser, server) as visitor:
+        visitor.page.goto(server.url)
+        visitor.page.get_by_label("Token").fill(token)
+        visitor.page.get_by_role("button", name="Sign in").click()
+        expect(visitor.page.locator(".banner.out")).to_have_count(0)
+        yield visitor
+
+
+@contextmanager
+def _person(browser: Browser, server: Server) -> Generator[Visitor]:
     context = browser.new_context(viewport={"width": 1280, "height": 860})
     context.set_default_timeout(SOON)
-    visitor = Visitor(context, server.url)
-    visitor.page.goto(server.link)
-    expect(visitor.page.locator(".welcome")).to_be_visible()
     try:
-        yield visitor
+        yield Visitor(context, server.url)
     finally:
         context.close()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
-from pathlib import Path
 
 import pytest
 
@@ -13,41 +11,13 @@ pytest.importorskip(
 )
 pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not installed")
 
-from playwright.sync_api import Browser, Route, expect
+from playwright.sync_api import Route, expect
 
-from tests.server.browser import Server, Visitor, chromium, counts, numbers, visiting
+from tests.server.browser import Server, Visitor, counts, numbers
 from tests.server.page_scripts import UNSCROLLED
 
 ASKS = "run echo hello from a shell"
 SHORT, SHORT_ANSWER = "think about it", "I thought about it, as a rehearsal can."
-
-
-@pytest.fixture(scope="module")
-def browser() -> Generator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    folder: Path = tmp_path_factory.mktemp("page")
-    server = Server(folder)
-    server.start()
-    yield server
-    server.end()
-
-
-@pytest.fixture(scope="module")
-def person(browser: Browser, server: Server) -> Generator[Visitor]:
-    with visiting(browser, server) as person:
-        yield person
-
-
-@pytest.fixture
-def visitor(person: Visitor) -> Generator[Visitor]:
-    person.arrive()
-    yield person
-    person.leave()
 
 
 def test_what_a_person_says_is_answered(visitor: Visitor) -> None:

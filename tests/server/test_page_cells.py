@@ -14,9 +14,9 @@ pytest.importorskip(
 pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not installed")
 pytest.importorskip("pydantic_monty", reason="pydantic-monty, which runs programs, is not there")
 
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.server.browser import Server, Visitor, chromium, visiting
+from tests.server.browser import Visitor
 from tests.server.page_scripts import ANSWERED
 
 PROGRAM = """
@@ -42,30 +42,12 @@ ENDING = """async id => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Generator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def person(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Generator[Visitor]:
-    folder = tmp_path_factory.mktemp("page-cells")
-    server = Server(folder)
-    server.start()
-    try:
-        with visiting(browser, server) as person:
-            yield person
-    finally:
-        server.end()
-
-
 @pytest.fixture
 def visitor(person: Visitor) -> Generator[Visitor]:
     """With a program that waits for three calls."""
     person.arrive()
     person.say(f"ask run_code: {PROGRAM} | true")
-    expect(cards(person)).to_contain_text("A program waits for you")
+    expect(cards(person)).to_contain_text("A program waits for an answer")
     expect(calls(person)).to_have_count(3)
     yield person
     person.leave()
@@ -122,7 +104,7 @@ def test_each_call_gets_the_answer_that_was_given_for_it_and_no_other(visitor: V
     expect(cards(visitor)).to_have_attribute("data-generation", "2")
     expect(calls(visitor)).to_contain_text(["red.txt", "blue.txt"])
     expect(visitor.page.locator(".me .words").last).to_have_text("Answers to a program")
-    expect(state(visitor)).to_have_text("waits for you")
+    expect(state(visitor)).to_have_text("a program waits")
     choose(visitor, "red.txt", "Refuse", "not that one")
     choose(visitor, "blue.txt", "Let it")
     go_on(visitor)
@@ -135,7 +117,7 @@ def test_each_call_gets_the_answer_that_was_given_for_it_and_no_other(visitor: V
 
 
 def test_a_stop_freezes_what_waits_and_the_receipt_says_so(visitor: Visitor) -> None:
-    expect(state(visitor)).to_have_text("waits for you")
+    expect(state(visitor)).to_have_text("a program waits")
     visitor.page.get_by_role("button", name="Stop", exact=True).click()
     said = "1 program that waited will not go on: shell and write_file"
     expect(visitor.receipts).to_contain_text(said)

@@ -13,7 +13,7 @@ pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not in
 
 from playwright.sync_api import Browser, expect
 
-from tests.server.browser import Server, Visitor, chromium, visiting
+from tests.server.browser import Server, Visitor, started
 from tests.server.floods import FLOODS
 from tests.server.page_scripts import COSTS
 
@@ -23,20 +23,10 @@ TASK = 60_000 + STEPS * WINDOW + 25 * 9000  # steps: what is free, and one windo
 
 
 @pytest.fixture(scope="module")
-def browser() -> Generator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def person(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Generator[Visitor]:
-    server = Server(tmp_path_factory.mktemp("floods"), engine="tests.server.floods:engine")
-    server.start()
-    try:
-        with visiting(browser, server) as person:
-            yield person
-    finally:
-        server.end()
+def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
+    folder = tmp_path_factory.mktemp("floods")
+    with started(folder, engine="tests.server.floods:engine") as server:
+        yield server
 
 
 @pytest.fixture

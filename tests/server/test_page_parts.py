@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-
 import pytest
 
 pytest.importorskip(
@@ -11,20 +9,8 @@ pytest.importorskip(
 )
 pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not installed")
 
-from tests.server.browser import Server, Visitor, chromium, visiting
+from tests.server.browser import Visitor
 from tests.server.page_scripts import CHUNKED, FENCED, FOLLOWED, OLDER, SAID_BEFORE, WELCOME
-
-
-@pytest.fixture(scope="module")
-def visitor(tmp_path_factory: pytest.TempPathFactory) -> Generator[Visitor]:
-    with chromium() as browser:
-        server = Server(tmp_path_factory.mktemp("parts"))
-        server.start()
-        with visiting(browser, server) as person:
-            person.arrive()
-            yield person
-            person.leave()
-        server.end()
 
 
 def test_nothing_of_a_fenced_run_is_drawn_even_if_it_is_heard(visitor: Visitor) -> None:

@@ -14,38 +14,11 @@ pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not in
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.server.browser import Server, Visitor, chromium, visiting
+from tests.server.browser import Server, Visitor
 from tests.server.page_scripts import CARD, CARDS, WAITED
 
 TABLE = "<!doctype html><title>a table for cards</title>"
 HALF, LESS = 600, 400  # ms: more and less than half a second, on a clock that is set
-
-
-@pytest.fixture(scope="module")
-def browser() -> Generator[Browser]:
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    server = Server(tmp_path_factory.mktemp("questions"))
-    server.start()
-    yield server
-    server.end()
-
-
-@pytest.fixture(scope="module")
-def person(browser: Browser, server: Server) -> Generator[Visitor]:
-    with visiting(browser, server) as person:
-        yield person
-
-
-@pytest.fixture
-def visitor(person: Visitor) -> Generator[Visitor]:
-    person.arrive()
-    yield person
-    person.leave()
 
 
 @pytest.fixture
@@ -178,16 +151,15 @@ WRITE: dict[str, Any] = {
         },
     ],
 }
+SCRIPT = ("set -e", "for f in *.py⟨U+200B⟩; do", "  rm ⟨U+202E⟩$f", "done")
 COMMAND: dict[str, Any] = WRITE | {
     "id": "c",
     "tool": "shell",
     "asks": "wants to run a command",
     "kind": "command",
     "summary": "",
-    "lines": [
-        {"mark": " ", "text": text} for text in ("set -e", "for f in *.py; do", "  rm $f", "done")
-    ],
-    "notes": [],
+    "lines": [{"mark": " ", "text": text} for text in SCRIPT],
+    "notes": ["2 characters that cannot be seen are marked: ⟨U+200B⟩ ⟨U+202E⟩"],
 }
 
 
@@ -206,8 +178,8 @@ def test_a_write_is_shown_as_what_it_changes_and_always_by_its_scope(visitor: Vi
     assert card.locator("img").count() == 0
     labels = [choice["label"] for choice in WRITE["choices"]]
     expect(card.get_by_role("button")).to_have_text(labels)
-    visitor.picture("write")
     expect(card).not_to_have_attribute("data-early", "")
+    visitor.picture("write")
     card.get_by_role("button", name=labels[2]).click()
     page.wait_for_function("window.answered.length")
     assert page.evaluate("window.answered") == [{"allow": True, "always": True, "scope": "wider"}]
@@ -218,7 +190,9 @@ def test_a_write_is_shown_as_what_it_changes_and_always_by_its_scope(visitor: Vi
 def test_a_command_is_shown_over_the_lines_it_has(visitor: Visitor) -> None:
     visitor.page.evaluate(CARD, COMMAND)
     lines = visitor.page.locator("lw-question .lines")
-    assert lines.inner_text().splitlines() == ["set -e", "for f in *.py; do", "  rm $f", "done"]
+    assert lines.inner_text().splitlines() == list(SCRIPT)
+    expect(visitor.page.locator("lw-question mark")).to_have_text(["⟨U+200B⟩", "⟨U+202E⟩"])
+    expect(visitor.page.locator("lw-question")).not_to_have_attribute("data-early", "")
     visitor.picture("command")
     visitor.page.locator("lw-question").evaluate("card => card.focus()")
     expect(visitor.page.get_by_role("button", name="Deny", exact=True)).to_be_focused()

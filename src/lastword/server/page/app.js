@@ -220,6 +220,7 @@ parts.head.begin({
   end: (pid) => desk.endProcess(pid),
 });
 parts.conversation.begin({
+  may: app.may,
   older: () => app.loadOlder(),
   answer: (question, choice) => desk.answer(question, choice),
   program: desk.program,

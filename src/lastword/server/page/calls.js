@@ -50,7 +50,7 @@ export class Call {
     say(this.#name, part.nature === "post" ? "send" : plain(part.name) || "a call from before");
     if (part.arguments !== this.#given) say(this.#about, argumentsLine(part.arguments));
     this.#given = part.arguments;
-    say(this.#tag, look === "waits" ? "waits for your permission" : tagOf(part, cut));
+    say(this.#tag, look === "waits" ? "waits for permission" : tagOf(part, cut));
     this.#output.show(look === "going" || !part.content ? part.output : "", look === "going");
     if (this.#details.open) this.#fill();
   }

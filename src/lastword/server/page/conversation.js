@@ -81,7 +81,9 @@ export class Conversation extends HTMLElement {
     );
     asks.forEach((ask, index) => {
       const question = state.questions[index];
-      const answer = (choice) => this.#doing.answer(question, choice);
+      const answer = this.#doing.may("approve")
+        ? (choice) => this.#doing.answer(question, choice)
+        : null;
       ask.show(question, answer, () => this.#scroller.scrollTop - this.#followed);
     });
     const programs = this.#showPrograms(state);
@@ -109,7 +111,7 @@ export class Conversation extends HTMLElement {
     );
     cards.forEach((card, index) => {
       const cell = waiting[index];
-      card.show(cell, isAnswered(state, cell), this.#doing.program);
+      card.show(cell, isAnswered(state, cell), { ...this.#doing.program, may: this.#doing.may });
     });
     return cards;
   }

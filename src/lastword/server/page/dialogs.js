@@ -11,7 +11,7 @@ const KEYS = [
       ["Ctrl+/  ?", "this list"],
       ["/", "go to the message box"],
       ["PageUp  PageDown", "scroll the conversation"],
-      ["Alt+Q", "go to the question or program that waits for you"],
+      ["Alt+Q", "go to the question or program that waits"],
       ["Alt+N", "new session"],
       ["Alt+S", "go to the sessions"],
     ],

@@ -21,7 +21,7 @@ export const GONE = new Set(["cell-gone", "unknown-cell"]);
 
 /** What to tell whoever listens. */
 export function waitsFor({ pending }) {
-  return `A program waits for you: ${listed(pending.map((call) => plain(call.name)))}.`;
+  return `A program waits for an answer: ${listed(pending.map((call) => plain(call.name)))}.`;
 }
 
 /** Under the calls: what "Go on" would do. */

@@ -4,7 +4,7 @@
 import { argumentRows } from "./calls.js";
 import { arrange, button, h, Keyed, say, set } from "./dom.js";
 import { progress, REFUSED, taken } from "./program-words.js";
-import { argumentsLine, plain } from "./words.js";
+import { argumentsLine, NOT_THEIRS, plain } from "./words.js";
 
 export class Program extends HTMLElement {
   #rows = new Keyed();
@@ -26,18 +26,20 @@ export class Program extends HTMLElement {
     h("div", { class: "choices" }, this.#told, this.#end, this.#go),
   );
 
-  /** @param {any} cell @param {boolean} sent whether answers are on their way @param {{answer: Function, end: Function}} doing */
+  /** @param {any} cell @param {boolean} sent whether answers are on their way @param {{answer: Function, end: Function, may: Function}} doing */
   show(cell, sent, doing) {
     if (cell === this.#cell && sent === this.#sent) return;
     if (!this.#cell) this.#build(cell);
     this.#cell = cell;
     this.#sent = sent;
     this.#doing = doing;
+    this.#go.hidden = !doing.may("approve");
+    this.#end.hidden = !doing.may("stop");
     this.dataset.generation = cell.generation;
     this.#waiting = this.#rows.of(
       cell.pending,
       (call) => call.call,
-      (call) => new Waiting(call, () => this.#changed()),
+      (call) => new Waiting(call, doing.may("approve"), () => this.#changed()),
     );
     arrange(
       this.#list,
@@ -49,11 +51,12 @@ export class Program extends HTMLElement {
 
   /** Whatever is chosen is only done by "Go on", so a key pressed by mistake does nothing. */
   focus() {
-    this.#waiting[0]?.focus();
+    if (this.#go.hidden) this.querySelector("summary").focus();
+    else this.#waiting[0]?.focus();
   }
 
   #build(cell) {
-    const heading = h("h2", { id: `program-${cell.id}` }, "A program waits for you");
+    const heading = h("h2", { id: `program-${cell.id}` }, "A program waits for an answer");
     this.className = "ask program";
     this.dataset.cell = cell.id;
     this.setAttribute("role", "group");
@@ -67,7 +70,8 @@ export class Program extends HTMLElement {
     this.#all.disabled = closed;
     set(this, { "aria-busy": closed ? "true" : null });
     this.#go.disabled = !answered;
-    say(this.#told, progress(answered, this.#waiting.length, closed));
+    const told = progress(answered, this.#waiting.length, closed);
+    say(this.#told, this.#go.hidden ? NOT_THEIRS : told);
   }
 
   async #goOn() {
@@ -100,7 +104,8 @@ class Waiting {
   #why = h("input", { type: "text", placeholder: "Why? The program is told.", hidden: true });
   element;
 
-  constructor({ call, name, arguments: given }, changed) {
+  /** @param {any} pending @param {boolean} theirs whether it is theirs to answer @param {() => void} changed */
+  constructor({ call, name, arguments: given }, theirs, changed) {
     this.call = call;
     this.#changed = changed;
     this.#buttons = {
@@ -123,7 +128,7 @@ class Waiting {
       { role: "group", "aria-label": `${tool} ${about}`.trim(), "data-call": call },
       h("b", {}, tool),
       ...(about ? argumentRows(given) : []),
-      h("div", { class: "answers" }, ...Object.values(this.#buttons)),
+      theirs && h("div", { class: "answers" }, ...Object.values(this.#buttons)),
       this.#value,
       this.#read,
       this.#why,

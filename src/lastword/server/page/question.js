@@ -6,17 +6,21 @@
 import { button, h, set } from "./dom.js";
 import { icon } from "./icons.js";
 import { Steady } from "./steady.js";
-import { plain } from "./words.js";
+import { NOT_THEIRS, plain } from "./words.js";
 
 const UNSEEN = /(⟨U\+[0-9A-F]{4,6}⟩)/; // a character that cannot be seen, as the server marks it
 const TAGS = { "-": "del", "+": "ins", "@": "i", " ": "span" };
 
 export class Question extends HTMLElement {
   #buttons = [];
-  #safe = null;
+  #first = null; // what has the focus first: a key pressed by mistake allows nothing
   #steady = null;
 
-  /** @param {any} question @param {(choice: any) => Promise<void>} answer @param {() => number} scrolled */
+  /**
+   * @param {any} question
+   * @param {((choice: any) => Promise<void>) | null} answer none: it is not theirs to answer
+   * @param {() => number} scrolled
+   */
   show(question, answer, scrolled) {
     if (this.dataset.question === question.id) return;
     this.dataset.question = question.id;
@@ -30,19 +34,24 @@ export class Question extends HTMLElement {
     );
     this.setAttribute("role", "group");
     this.setAttribute("aria-labelledby", heading.id);
+    const lines = h("pre", { class: `lines ${question.kind}`, tabindex: "0" }, ...linesOf(question));
+    this.replaceChildren(
+      heading,
+      lines,
+      ...question.notes.map((text) => h("p", { class: "warning" }, icon("warn"), text)),
+      answer ? this.#choices(question, answer) : h("p", { class: "fine" }, NOT_THEIRS),
+    );
+    this.#first = this.#buttons[question.choices.findIndex((choice) => !choice.allow)] ?? lines;
+    this.#steady = answer && new Steady(this, scrolled, (ready) => this.#open(ready));
+  }
+
+  #choices(question, answer) {
     this.#buttons = question.choices.map(({ label, ...choice }) => {
       const look = choice.always ? "always" : choice.allow ? "go" : "";
       const chosen = (click) => this.#choose(click, answer, choice);
       return button(label, chosen, { class: look });
     });
-    this.#safe = this.#buttons[question.choices.findIndex((choice) => !choice.allow)];
-    this.replaceChildren(
-      heading,
-      h("pre", { class: `lines ${question.kind}`, tabindex: "0" }, ...linesOf(question)),
-      ...question.notes.map((text) => h("p", { class: "warning" }, icon("warn"), text)),
-      h("div", { class: "choices" }, ...this.#grouped(question.choices)),
-    );
-    this.#steady = new Steady(this, scrolled, (ready) => this.#open(ready));
+    return h("div", { class: "choices" }, ...this.#grouped(question.choices));
   }
 
   /** What lets it on one line, what does not on the next. */
@@ -56,9 +65,8 @@ export class Question extends HTMLElement {
     for (const one of this.#buttons) set(one, { "aria-disabled": ready ? null : "true" });
   }
 
-  /** The safe answer has the focus, so that a key pressed by mistake allows nothing. */
   focus() {
-    this.#safe?.focus();
+    this.#first?.focus();
   }
 
   async #choose(click, answer, choice) {

@@ -7,7 +7,7 @@ import { ago, short } from "./words.js";
 const STATES = {
   idle: "idle",
   running: "is answering",
-  asking: "asks you",
+  asking: "asks",
   stopping: "is stopping",
   waiting: "is paused",
 };

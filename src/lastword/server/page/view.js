@@ -58,9 +58,9 @@ export function phaseWords(state) {
     idle: "idle",
     preparing: "preparing…",
     streaming: "writing…",
-    asking: "asks you",
+    asking: "asks",
     stopping: "stopping…",
-    standing: "waits for you",
+    standing: "a program waits",
     quiet: "quiet",
     waiting: "paused",
   };

@@ -1,5 +1,7 @@
 // Numbers, times and foreign texts, as a person reads them.
 
+export const NOT_THEIRS = "You may not approve, so this waits for somebody who may.";
+
 /** "1 process", "6 processes". */
 export function count(number, what) {
   const many = what.endsWith("s") ? `${what}es` : `${what}s`;
