@@ -225,6 +225,7 @@ def picture(page: Page, name: str) -> None:
         page.emulate_media(color_scheme=look, reduced_motion="reduce")
         for width in (1280, 390):
             page.set_viewport_size({"width": width, "height": 860})
+            page.wait_for_function("() => !document.querySelector('[data-early]')")  # it has moved
             page.screenshot(path=ARTEFACTS / f"{name}-{look}-{width}.png")
     page.emulate_media(color_scheme="light")
     if whole:

@@ -115,11 +115,15 @@ def _pieces(text: str, size: int) -> list[str]:
 
 
 async def engine(run: Run) -> None:
-    """Say what is asked for, and go on until somebody says stop. Aloud, or `think` it."""
+    """Say what is asked for, and go on until somebody says stop. Aloud, or `think` it.
+
+    What is said ten times over is said in large pieces, all of which a page that comes is shown.
+    """
     how, _, name = run.message.text.partition(": ")
     text, say = FLOODS[name], run.think if how == "think" else run.emit
     paragraph = _pieces(text[:_PARAGRAPH] + "\n\n", _PARAGRAPH // 9)
-    for piece in (*paragraph, *_pieces(text, _AT_ONCE)):
+    whole = _pieces(text * 10, 16 * _AT_ONCE) if how == "ten" else _pieces(text, _AT_ONCE)
+    for piece in (*paragraph, *whole):
         await say(piece)
     await run.progress("that was all of it")
     while True:

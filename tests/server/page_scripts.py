@@ -300,3 +300,53 @@ WAITED = """async () => {
   const older = { type: "older", entries: some, messages: [], more: false };
   return [told(seen(entries)), told(reduce(seen(entries.slice(6)), older))];
 }"""
+
+# texts read in steps of every size, beside JSON.parse; and whether a name of an object's does harm
+READ_IN_PIECES = r"""async (texts) => {
+  const { Reader } = await import("./assets/json.js");
+  const tried = (read) => {
+    try {
+      return JSON.stringify(read());
+    } catch (error) {
+      return error.name;
+    }
+  };
+  const inPieces = (text, steps) => {
+    const reader = new Reader(text);
+    while (!reader.read(steps));
+    return reader.value;
+  };
+  const different = [];
+  for (const text of texts)
+    for (const steps of [1, 100, 1e9])
+      if (tried(() => inPieces(text, steps)) !== tried(() => JSON.parse(text)))
+        different.push([text.slice(0, 100), steps]);
+  const polluted = inPieces('{"__proto__": {"mine": 1}}', 1);
+  return [different, polluted.mine === undefined, {}.mine === undefined];
+}"""
+
+# an event of megabytes, as a stream brings it: whether it is whole, and the longest text of it that
+# was read at once
+LONG_EVENT = r"""async () => {
+  const { Stream } = await import("./assets/wire.js");
+  const entry = (_, number) => ({ number, kind: "text", text: `"${number}\\ `.repeat(900) });
+  const event = { id: "a-1", kind: "snapshot", data: Array.from({ length: 700 }, entry) };
+  const text = JSON.stringify(event);
+  const { fetch, JSON: { parse } } = window;
+  let most = 0;
+  JSON.parse = (some) => {
+    most = Math.max(most, some.length);
+    return parse(some);
+  };
+  window.fetch = async () => new Response(`id: a-1\ndata: ${text}\n\n`);
+  const heard = await new Promise((done, failed) => {
+    const stream = new Stream("s", {
+      event: (event) => (stream.close(), done(event)),
+      link: () => {},
+      problem: failed,
+    });
+  });
+  window.fetch = fetch;
+  JSON.parse = parse;
+  return [text.length > 4e6, JSON.stringify(heard) === text, most];
+}"""

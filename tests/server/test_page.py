@@ -65,6 +65,21 @@ def test_esc_stops_a_message_that_is_still_on_its_way(visitor: Visitor) -> None:
     visitor.wrong.clear()  # the browser notes that the session was not there at first
 
 
+@pytest.mark.scenario("W39", part="server")
+def test_esc_stops_before_the_page_has_heard_anything_from_the_server(visitor: Visitor) -> None:
+    page, held = visitor.page, list[Route]()
+    visitor.counting()
+    page.route("**/v1/me", held.append)
+    page.reload(wait_until="domcontentloaded")
+    expect(page.locator("lw-composer textarea")).to_be_visible()
+    with page.expect_response(f"**/v1/sessions/{visitor.session}/stop") as told:
+        page.keyboard.press("Escape")
+    assert told.value.json()["receipt"]["runs"]
+    for route in held:
+        route.continue_()
+    expect(visitor.receipts).to_contain_text("Stopped")
+
+
 def test_esc_closes_what_is_open_in_front_and_stops_nothing(visitor: Visitor) -> None:
     visitor.counting()
     visitor.page.keyboard.press("Control+/")

@@ -66,6 +66,20 @@ def test_esc_is_handled_while_it_thinks_a_flood(visitor: Visitor, name: str) -> 
     expect(visitor.receipts).to_contain_text("Stopped")
 
 
+@pytest.mark.scenario("W38", part="server")
+@pytest.mark.parametrize("name", ["a megabyte of words", "a megabyte of ticks"])
+def test_esc_is_handled_in_a_session_of_fifteen_megabytes_that_was_just_opened(
+    visitor: Visitor, name: str
+) -> None:
+    visitor.say(f"ten: {name}")
+    expect(visitor.answers).to_contain_text("that was all of it")
+    visitor.page.reload()
+    expect(visitor.page.locator("lw-composer").get_by_role("button", name="Stop")).to_be_visible()
+    with visitor.page.expect_request("**/stop"):
+        visitor.page.keyboard.press("Escape")
+    expect(visitor.receipts).to_contain_text("Stopped")
+
+
 @pytest.mark.scenario("W7", part="server")
 def test_a_text_costs_what_it_is_long_and_a_word_does_not_cost_more_the_later_it_comes(
     visitor: Visitor,

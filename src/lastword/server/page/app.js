@@ -14,7 +14,7 @@ import { isLink } from "./key.js";
 import { listenForKeys } from "./keys.js";
 import { Notices } from "./notices.js";
 import { blank, reduce } from "./state.js";
-import { Shelf } from "./shelf.js";
+import { addressed, Shelf } from "./shelf.js";
 import { enter } from "./signin.js";
 import { nextTheme, theme } from "./theme.js";
 import { going, phase, stoppable } from "./view.js";
@@ -33,7 +33,7 @@ const announcer = new Announcer(find("#polite"), find("#urgent"));
 const notices = new Notices(find("#notice"), find("#banner"));
 
 class App {
-  state = blank();
+  state = blank(addressed()); // from the first moment on it can be stopped
   me = null;
   link = "connecting";
   skew = 0; // seconds that the server's clock is ahead of this one

@@ -23,7 +23,10 @@ export class Composer extends HTMLElement {
     ...MODES.map(({ mode, name }) => h("option", { value: mode }, name)),
   );
   #send = button("Send", () => this.#submit(), { class: "send go" }, icon("send"));
-  #stop = button("Stop", () => (this.#doing.stop(), this.ready()), { class: "stop" });
+  #stop = button("Stop", () => (this.#doing.stop(), this.ready()), {
+    class: "stop",
+    hidden: true,
+  });
   #hint = h("p", { class: "hint" });
   #session = "";
   #kept = null; // { id, text } of what was tried and could not be sent

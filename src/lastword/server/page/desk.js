@@ -110,6 +110,7 @@ export class Desk {
     const { session } = state;
     const sends = this.#underWay(session);
     const now = phase(state);
+    if (!session) return this.#notices.say("No session is open yet.");
     if (state.stopping && now === "stopping" && !sends.length) return;
     if (!this.#app.may("stop"))
       return this.#notices.say("You have no right to stop anything here.");

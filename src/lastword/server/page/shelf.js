@@ -50,8 +50,8 @@ export class Shelf {
 
   /** Go where the address says; to the newest session if it says nothing. */
   follow() {
-    const found = /^#\/s\/(.+)$/.exec(location.hash);
-    if (found) this.#app.open(decodeURIComponent(found[1]));
+    const id = addressed();
+    if (id) this.#app.open(id);
     else if (this.#sessions.length) location.replace(address(this.#sessions[0].id));
     else this.create(true);
   }
@@ -113,6 +113,15 @@ export class Shelf {
       if (problem.status === 401) this.#notices.signedOut(); // any other is told by the stream, or passes
       this.#app.drawSoon();
     }
+  }
+}
+
+/** The session that the address says; nothing, if it says none. */
+export function addressed() {
+  try {
+    return decodeURIComponent(/^#\/s\/(.+)$/.exec(location.hash)?.[1] ?? "");
+  } catch {
+    return ""; // it is no address of ours
   }
 }
 

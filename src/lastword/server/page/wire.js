@@ -1,6 +1,7 @@
 // Talking with the server: calls that either answer or give a Problem, and the stream of events.
 // Every address is relative, so the page works wherever it is mounted.
 
+import { parsed } from "./json.js";
 import { bearer } from "./key.js";
 
 const PATIENCE = 20000; // ms; a stop answers within its own deadline, long before that
@@ -34,7 +35,7 @@ export async function call(method, path, body, key) {
       signal: AbortSignal.timeout(PATIENCE),
       cache: "no-store",
     });
-    const answer = await response.json().catch(() => ({}));
+    const answer = await parsed(await response.text()).catch(() => ({}));
     if (response.ok) return answer;
     throw new Problem(response.status, answer);
   } catch (error) {
@@ -130,8 +131,9 @@ export class Stream {
       for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
         alive();
         for (const frame of frames.in(value)) {
+          const event = await this.#read(frame);
           if (this.#over || aborter.signal.aborted) return;
-          this.#tell(frame);
+          if (event) this.#heard.event(event);
         }
       }
     } finally {
@@ -139,12 +141,15 @@ export class Stream {
     }
   }
 
-  #tell(frame) {
-    const lines = frame.split("\n").map((line) => /^(id|data): (.*)$/s.exec(line));
-    const told = Object.fromEntries(lines.filter(Boolean).map(([, name, value]) => [name, value]));
-    if (told.data === undefined) return; // a sign of life
-    this.#last = told.id ?? this.#last;
-    this.#heard.event(JSON.parse(told.data));
+  /** The event that a frame tells of; none, if it is a sign of life. */
+  async #read(frame) {
+    const lines = frame.split("\n");
+    const told = (name) => lines.find((line) => line.startsWith(name))?.slice(name.length);
+    const data = told("data: ");
+    if (data === undefined) return null;
+    const event = await parsed(data);
+    this.#last = told("id: ") ?? this.#last;
+    return event;
   }
 }
 
