@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 
 from lastword import FeedEvent, Run, Runtime, Session
+from lastword.core.model import SessionId
 from lastword.core.receipt import ProcessNews
-from lastword.core.transcript import Finished, Text
+from lastword.core.transcript import Entry, Finished, Text
 from lastword.runtime.news import QueueNews
+from lastword.stores.memory import MemoryStore
 from lastword.testing import FakeClock
 from tests.promise.workshop import POLITE, Workshop, until, working
 
@@ -46,6 +48,53 @@ async def _whole(session: Session) -> str:
         if event.kind == "ended":
             break
     return text
+
+
+class LongToRead(MemoryStore):
+    """A store from which every twentieth entry takes as long to read as a run needs for a word."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.wanted, self.said = asyncio.Event(), asyncio.Event()
+        self.reads = 0
+
+    async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
+        found = await super().entries(session, after)
+        self.reads += 1
+        assert self.reads < 20, "it is read again and again"
+        for _ in range(len(found) // 20):
+            self.said.clear()
+            self.wanted.set()
+            await self.said.wait()
+        return found
+
+
+@pytest.mark.scenario("W38", part="library")
+async def test_a_long_log_is_read_to_its_end_while_a_run_goes_on_speaking() -> None:
+    store = LongToRead()
+
+    async def engine(run: Run) -> None:
+        for number in range(60):
+            await run.call(asyncio.sleep, 0)
+            await run.emit(f"{number} ")
+        await run.progress("so far")
+        while await store.wanted.wait():
+            store.wanted.clear()
+            await run.emit("more ")
+            await run.call(asyncio.sleep, 0)  # which is written down before it is made
+            store.said.set()
+
+    async with Runtime(engine, store=store) as runtime:
+        session = runtime.session("s")
+        await session.send("go")
+        async for event in session.events(0):
+            if event.kind == "progress":
+                break
+        seen = await session.view()
+        text = "".join(entry.text for entry in seen.entries if isinstance(entry, Text))
+        assert text.startswith("0 1 2 ")
+        assert "59 more" in text
+        await session.stop()
 
 
 async def test_the_queue_is_told_whenever_it_has_changed() -> None:

@@ -1,7 +1,8 @@
 """A session as whoever comes to watch it finds it: what happened, and where to go on.
 
 The log in the store, and what is on its way there, are one story only if nothing was written
-between the reading and the look at the rest. So it is read again if it was.
+between the reading and the look at the rest. So what was is read too, and no more than that: a long
+log takes longer to read than a run needs for its next word, and would never be read to its end.
 What a run is about to say is not part of it: who follows the feed from here is told.
 """
 
@@ -36,9 +37,10 @@ class View:
 
 async def view(driver: Driver) -> View:
     """All there is to see now. To look takes nothing, so another process may have the session."""
+    stored: tuple[Entry, ...] = ()
     while True:
         writes, found = await settled(driver)
-        stored = await ask(driver.shared.store.entries(driver.id))
+        stored += await ask(driver.shared.store.entries(driver.id, len(stored)))
         if writes == driver.journal.writes:
             number, generation, typing, held = moment(driver, found)
             every = (*stored, *driver.journal.unwritten, *held)
