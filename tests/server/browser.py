@@ -37,6 +37,12 @@ _FLAGS = (
     "--disable-background-networking --disable-component-update --disable-sync"
 )
 _AWAY = re.compile(r"net::ERR_|status of 503")  # what a browser says of a server that goes away
+_TO_THE_MIDDLE = """async (one) => {
+  for (let times = 0; times < 9; times++) { // what comes near the screen gets its height
+    one.scrollIntoView({ block: "center" });
+    await new Promise(requestAnimationFrame);
+  }
+}"""
 _numbers = count(1)
 _THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
@@ -212,12 +218,12 @@ class Visitor:
     def quiet(self) -> None:
         expect(self.page.locator("lw-head .state")).to_have_text(re.compile("idle|quiet"))
 
-    def picture(self, name: str) -> None:
-        """Keep what it looks like."""
-        picture(self.page, name)
+    def picture(self, name: str, at: Locator | None = None) -> None:
+        """Keep what it looks like, where something is on the screen."""
+        picture(self.page, name, at)
 
 
-def picture(page: Page, name: str) -> None:
+def picture(page: Page, name: str, at: Locator | None = None) -> None:
     """Keep what a page looks like, in both themes, on a large screen and a small one."""
     ARTEFACTS.mkdir(parents=True, exist_ok=True)
     whole = page.viewport_size
@@ -226,6 +232,8 @@ def picture(page: Page, name: str) -> None:
         for width in (1280, 390):
             page.set_viewport_size({"width": width, "height": 860})
             page.wait_for_function("() => !document.querySelector('[data-early]')")  # it has moved
+            if at:
+                at.evaluate(_TO_THE_MIDDLE)
             page.screenshot(path=ARTEFACTS / f"{name}-{look}-{width}.png")
     page.emulate_media(color_scheme="light")
     if whole:

@@ -104,7 +104,7 @@ def test_a_text_that_is_too_long_is_folded_until_somebody_wants_all_of_it(visito
     folded = visitor.page.locator(".it .folded").first
     expect(folded).to_contain_text("1,306,000 characters more are not drawn.")
     assert 199_000 < len(text.text_content() or "") <= 200_000
-    visitor.picture("folded")
+    visitor.picture("folded", folded)
     folded.get_by_role("button", name="Show all").click()
     expect(folded).to_be_hidden()
     whole = "() => document.querySelector('.it .text').textContent.length > 1490000"
