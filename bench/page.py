@@ -59,7 +59,8 @@ def both(visitor: Visitor, how: str, name: str) -> list[dict[str, Any]]:
     """While it comes, and when it is opened in the middle of it."""
     page = visitor.page
     visitor.arrive()
-    page.reload()
+    page.reload()  # so that it is watched
+    visitor.join(visitor.session)
     visitor.say(f"{how}: {name}")
     expect(visitor.answers).to_contain_text("that was all of it")
     page.keyboard.press("Escape")
