@@ -69,7 +69,7 @@ def test_esc_stops_a_message_that_is_still_on_its_way(visitor: Visitor) -> None:
 def test_esc_stops_before_the_page_has_heard_anything_from_the_server(visitor: Visitor) -> None:
     page, held = visitor.page, list[Route]()
     visitor.counting()
-    page.route("**/v1/me", held.append)
+    page.route("**/v1/me", lambda route: held.insert(0, route))
     page.reload(wait_until="domcontentloaded")
     expect(page.locator("lw-composer textarea")).to_be_visible()
     with page.expect_response(f"**/v1/sessions/{visitor.session}/stop") as told:
