@@ -60,7 +60,7 @@ def test_no_tool_takes_the_name_of_the_one_that_tries_again() -> None:
     assert server.again == "fs_server"
 
 
-@pytest.mark.scenario("W36", part="agent")
+@pytest.mark.scenario("W34", part="agent")
 @pytest.mark.parametrize("name", ["show_plan", "run_code", "shell_background", "read_file"])
 def test_no_server_has_a_tool_by_a_name_that_our_rules_allow(name: str) -> None:
     server, _, tool = name.partition("_")
@@ -68,7 +68,7 @@ def test_no_server_has_a_tool_by_a_name_that_our_rules_allow(name: str) -> None:
     assert named(stdio(server, ["true"]), tool) == {tool: f"{name}_2"}
 
 
-@pytest.mark.scenario("W36", part="agent")
+@pytest.mark.scenario("W34", part="agent")
 async def test_a_tool_of_a_server_is_asked_for_whatever_it_is_called(tmp_path: Path) -> None:
     model = FunctionModel(stream_function=Model(call("show_plan"), call("show_plan_2")).stream)
     server = raw(tmp_path, name="show", tools=["plan"], content=SAID)

@@ -131,7 +131,7 @@ def test_what_is_private_cannot_be_planted_before_it_is_there(home: Path, name: 
     assert not (home / "project" / name).exists()
 
 
-@pytest.mark.scenario("W35", part="agent")
+@pytest.mark.scenario("W33", part="agent")
 @pytest.mark.parametrize(
     "path", ["config/lastword", "config/lastword/lastword.toml", "state/lastword/a/b"]
 )
@@ -149,7 +149,7 @@ def test_what_is_kept_for_the_person_cannot_be_planted_before_it_is_there(
     assert not (home / "state" / "lastword").exists()
 
 
-@pytest.mark.scenario("W35", part="agent")
+@pytest.mark.scenario("W33", part="agent")
 @pytest.mark.parametrize("name", PRIVATE)
 def test_no_directory_takes_the_place_of_what_is_private(home: Path, name: str) -> None:
     files = Files([home / "project"], private=private(home))

@@ -69,7 +69,7 @@ class LongToRead(MemoryStore):
         return found
 
 
-@pytest.mark.scenario("W38", part="library")
+@pytest.mark.scenario("W36", part="library")
 async def test_a_long_log_is_read_to_its_end_while_a_run_goes_on_speaking() -> None:
     store = LongToRead()
 

@@ -65,7 +65,7 @@ def test_esc_stops_a_message_that_is_still_on_its_way(visitor: Visitor) -> None:
     visitor.wrong.clear()  # the browser notes that the session was not there at first
 
 
-@pytest.mark.scenario("W39", part="server")
+@pytest.mark.scenario("W37", part="server")
 def test_esc_stops_before_the_page_has_heard_anything_from_the_server(visitor: Visitor) -> None:
     page, held = visitor.page, list[Route]()
     visitor.counting()

@@ -66,7 +66,7 @@ def test_esc_is_handled_while_it_thinks_a_flood(visitor: Visitor, name: str) -> 
     expect(visitor.receipts).to_contain_text("Stopped")
 
 
-@pytest.mark.scenario("W38", part="server")
+@pytest.mark.scenario("W36", part="server")
 @pytest.mark.parametrize("name", ["a megabyte of words", "a megabyte of ticks"])
 def test_esc_is_handled_in_a_session_of_fifteen_megabytes_that_was_just_opened(
     visitor: Visitor, name: str

@@ -63,7 +63,7 @@ def test_nothing_is_claimed_of_an_agent_that_is_not_known(visitor: Visitor) -> N
     assert visitor.page.evaluate(WELCOME) == ["a rehearsal", "tries", "neither", "neither"]
 
 
-@pytest.mark.scenario("W38", part="server")
+@pytest.mark.scenario("W36", part="server")
 def test_json_that_is_read_in_pieces_is_what_it_would_be_at_once(visitor: Visitor) -> None:
     values: list[Any] = [*FLOODS.values(), 0, -1.5e-7, True, None, "", [], {}, [[]], {"a": {}}]
     values += [{"__proto__": {"a": 1}, "": [1, {"b": '\\"}]['}], "a": "\U0001f468\u2028"}]
@@ -89,7 +89,7 @@ def test_json_that_is_read_in_pieces_is_what_it_would_be_at_once(visitor: Visito
     assert harmless == [True, True]
 
 
-@pytest.mark.scenario("W38", part="server")
+@pytest.mark.scenario("W36", part="server")
 def test_no_event_is_so_long_that_the_page_reads_it_all_at_once(visitor: Visitor) -> None:
     is_long, is_whole, most = visitor.page.evaluate(LONG_EVENT)
     assert is_long

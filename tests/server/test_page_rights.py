@@ -49,7 +49,7 @@ def buttons(card: Locator) -> Locator:
     return card.get_by_role("button")
 
 
-@pytest.mark.scenario("W37", part="server")
+@pytest.mark.scenario("W35", part="server")
 def test_who_may_not_approve_sees_the_question_and_no_answers(
     visitor: Visitor, approver: Visitor
 ) -> None:
@@ -70,7 +70,7 @@ def test_who_may_not_approve_sees_the_question_and_no_answers(
     visitor.says("shell returned: hello")
 
 
-@pytest.mark.scenario("W37", part="server")
+@pytest.mark.scenario("W35", part="server")
 def test_who_may_not_approve_can_stop_what_asks(visitor: Visitor) -> None:
     visitor.say("run echo hello")
     expect(visitor.page.locator("lw-question")).to_be_visible()
@@ -79,7 +79,7 @@ def test_who_may_not_approve_can_stop_what_asks(visitor: Visitor) -> None:
     expect(visitor.page.locator("lw-question")).to_have_count(0)
 
 
-@pytest.mark.scenario("W37", part="server")
+@pytest.mark.scenario("W35", part="server")
 def test_who_may_not_approve_sees_what_a_program_waits_for_and_can_only_end_it(
     visitor: Visitor, approver: Visitor
 ) -> None:

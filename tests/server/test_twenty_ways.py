@@ -253,7 +253,7 @@ def must_tell_nothing(shared: SharedAgent, got: str) -> None:
         assert secret not in got, f"it tells {what}"
 
 
-@pytest.mark.scenario("W34", part="server")
+@pytest.mark.scenario("W32", part="server")
 @pytest.mark.parametrize("way", ALL, ids=lambda way: way.name)
 def test_no_way_leads_to_what_is_anothers(tried: Tried, way: Way) -> None:
     got = tried.got[way.name]
@@ -261,19 +261,19 @@ def test_no_way_leads_to_what_is_anothers(tried: Tried, way: Way) -> None:
     assert re.search(way.told, got), got[:2000]
 
 
-@pytest.mark.scenario("W34", part="server")
+@pytest.mark.scenario("W32", part="server")
 def test_all_that_is_anothers_is_as_it_was(tried: Tried) -> None:
     assert tried.after == tried.before
 
 
-@pytest.mark.scenario("W34", part="server")
+@pytest.mark.scenario("W32", part="server")
 async def test_what_git_may_do_unasked_tells_nothing_of_another(tried: Tried) -> None:
     for number, command in enumerate(("git status", "git diff")):
         got = await told(tried.shared.client("eve"), f"git-{number}", f"run {command}")
         must_tell_nothing(tried.shared, got)
 
 
-@pytest.mark.scenario("W34", part="server")
+@pytest.mark.scenario("W32", part="server")
 async def test_no_request_leads_to_what_is_anothers(tried: Tried) -> None:
     eve = tried.shared.client("eve")
     for request in REQUESTS:
@@ -287,7 +287,7 @@ async def test_no_request_leads_to_what_is_anothers(tried: Tried) -> None:
     must_tell_nothing(tried.shared, json.dumps(seen))
 
 
-@pytest.mark.scenario("W34", part="server")
+@pytest.mark.scenario("W32", part="server")
 async def test_who_may_approve_has_what_the_servers_user_has(tried: Tried) -> None:
     approver, shared = tried.shared.client("approver"), tried.shared
     tokens = await told(approver, "cat", "run cat tokens.toml", allowed=True)
