@@ -6,6 +6,8 @@ right before it is written, and what it cannot be asked to end runs in a process
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,25 +22,27 @@ from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
 
 from lastword import cells
 from lastword.agent.permission import Questions
-from lastword.agent.rules import SUBJECTS, Rule, Rules, Shown, Subject
+from lastword.agent.rules import BACKGROUND, SUBJECTS, Rule, Rules, Shown, Subject
 from lastword.agent.tools.code import Code, run_code
 from lastword.agent.tools.fetch import Fetch
 from lastword.agent.tools.files import Files
 from lastword.agent.tools.names import Distinct
 from lastword.agent.tools.preview import preview
 from lastword.agent.tools.private import Private
-from lastword.agent.tools.repository import in_repository
+from lastword.agent.tools.repository import in_repository, why_asked
 from lastword.agent.tools.search import Search
 from lastword.agent.tools.shell import Shell
 from lastword.engines.pydantic_ai import Compaction, PydanticAI
 from lastword.errors import ProcessError, TooDeep
 from lastword.runtime.run import Engine, Run
+from lastword.runtime.threads import DaemonThreads
 
 _READING = ("show_plan", "read_file", "list_files", "search_files", "delegate")
 _CODE = "run_code"  # by itself it does nothing: each of its calls is ruled like any other
 _READS = {"nature": "read_only"}  # if a stop comes in between, it can be called again
 _BY_PATH = ("read_file", "write_file", "edit_file", "list_files", "search_files")
 _CHANGING = ("write_file", "edit_file")
+_threads = DaemonThreads()
 _SLIPS = 5  # in a row that a model may make before its answer fails
 _INSTRUCTIONS = """\
 You are an agent in a person's own directory, and the person may stop you or say something new at \
@@ -74,7 +78,7 @@ def assistant(  # noqa: PLR0913 - each is one thing to say of it, with a default
     """
     files = files_in(roots, private=private)
     root = Path(roots[0]).absolute()
-    questions = _questions(files, rules)
+    questions = _questions(files, rules, root)
     own = FunctionToolset[Run]()
     tools = [own, _file_tools(files, questions), _shell_tool(Shell(root))]
     if fetch:
@@ -101,12 +105,16 @@ def _itself(run: Run) -> Run:
     return run
 
 
-def _questions(files: Files, rules: Sequence[str | Rule]) -> Questions:
+def _questions(files: Files, rules: Sequence[str | Rule], root: Path) -> Questions:
     allowed = [f"allow {name}" for name in (*_READING, _CODE)]
     by_path = dict.fromkeys(_BY_PATH, _named(files))
 
-    def of_git(tool: str, subject: str) -> bool:
-        return tool in _CHANGING and in_repository(files.roots.full(subject))
+    async def of_git(tool: str, subject: str) -> str:
+        if tool in ("shell", BACKGROUND) and "git" in subject.lower():
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(_threads, why_asked, subject, root, os.environ)
+        own = tool in _CHANGING and in_repository(files.roots.full(subject))
+        return "it is one of git's own files: what it says, git does" if own else ""
 
     ruled = Rules.parse([*allowed, *rules])
     return Questions(

@@ -12,7 +12,7 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from secrets import token_hex
@@ -57,11 +57,16 @@ log = logging.getLogger("lastword")
 
 Watcher: TypeAlias = "Callable[[News, Question], object]"
 Preview: TypeAlias = "Callable[[str, Mapping[str, Any], Callable[[], bool]], Change | None]"
+Anyway: TypeAlias = "Callable[[str, str], Awaitable[str]]"
 _threads = DaemonThreads()
 _NOT_ALLOWED = "the person did not allow it"
 _UNHEARD = "(there was nobody to ask)"
 _NOBODY = "it has to be allowed, and there is nobody to ask"
 _REMEMBERED = 1000  # calls of programs that wait
+
+
+async def _never(_tool: str, _subject: str) -> str:
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +97,12 @@ class Questions:
         rules: Rules | None = None,
         *,
         subjects: Mapping[str, Subject] = SUBJECTS,
-        asked_anyway: Callable[[str, str], bool] = lambda _tool, _subject: False,
+        asked_anyway: Anyway = _never,
         preview: Preview | None = None,
     ) -> None:
         self._rules = Rules() if rules is None else rules
         self._subjects = subjects
-        self._asked_anyway = asked_anyway  # calls that no rule allows, by tool and subject
+        self._asked_anyway = asked_anyway  # calls that no rule allows, by tool and subject: why
         self._preview = preview  # what a call would change, looked up in a thread
         # What is allowed for good ends with its session, also if another one gets its name. What
         # a session has to itself, shares with its children and loses as it is deleted is a lock.
@@ -141,12 +146,13 @@ class Questions:
         """Ask; why it is not allowed, or nothing if it is."""
         about = text if subject is None else subject
         who = run.session, run.generation, run.id
-        anyway = subject is None or self._asked_anyway(tool, subject)
+        why = "" if subject is None else await self._asked_anyway(tool, subject)
         question = Question(
             *(token_hex(8), *who, tool, text, about, call),
-            scopes=() if anyway else scopes_of(tool, subject),
+            scopes=() if subject is None or why else scopes_of(tool, subject),
             change=await self._changes(run, tool, text),
             at=time_of_day(),
+            why=why,
         )
         one = _Open(question, run, run_here())
         # the run's own helper: a stop cancels it, even if whoever asks is deaf to that
@@ -305,7 +311,7 @@ class Questions:
             action, rule = rules.decide(about.tool, about.subject)
         if action != "allow" or (rule and rule.allows_all):
             return action, rule
-        anyway = about.subject is not None and self._asked_anyway(about.tool, about.subject)
+        anyway = about.subject is not None and await self._asked_anyway(about.tool, about.subject)
         return ("ask", None) if anyway else (action, rule)
 
     def _about(self, call: Call[Any] | PendingCall) -> _About:

@@ -47,6 +47,7 @@ class Question:
     scopes: tuple[Scope, ...] = ()  # how far *always* may reach, the narrow first
     change: Change | None = None  # what it would do to a file, if that is known
     at: float = 0.0  # when it was asked, in seconds since 1970
+    why: str = ""  # no rule allows it: the reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,8 @@ def _count(number: int) -> str:
 
 
 def _notes(question: Question, whole: str) -> Iterator[str]:
+    if question.why:
+        yield in_line(question.why)
     unseen = [one for one in whole[:_MOST] if one not in "\n\t" and is_unseen(one)]
     if unseen:
         kinds = list(dict.fromkeys(unseen))

@@ -12,7 +12,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from lastword.agent.tools.repository import programs_named_in
+from lastword.agent.tools.git import told_git
+from lastword.agent.tools.repository import look
 
 _PROVIDERS = """
 AI21 ALIBABA ANTHROPIC AZURE_AI AZURE_OPENAI AZURE_VOICELIVE BEDROCK CEREBRAS CLAUDE COHERE COPILOT
@@ -39,15 +40,19 @@ _QUIET = {
     "SSH_ASKPASS_REQUIRE": "never",
 }  # nobody is at the keyboard; and these win over what a repository sets
 _UNLESS_SET = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_SSH_COMMAND": "ssh"}
-_GIT = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "interactive.diffFilter": "cat"}
 
 
 def for_commands(
     environment: Mapping[str, str], cwd: str | os.PathLike[str] | None = None
 ) -> dict[str, str]:
-    """For what is run in a directory. It reads the settings of the repository there, if any."""
+    """For what is run in a directory. It asks git for the settings of the repository there.
+
+    Where git cannot say, or there are too many, git itself does not work; all other programs do.
+    """
     given = _UNLESS_SET | without_keys(environment) | _QUIET
-    return given | _told_git(_GIT | programs_named_in(Path(cwd or ".").absolute()), environment)
+    found = look(Path(cwd or ".").absolute(), environment)
+    off = {} if found.known else {"GIT_DIR": f"{os.devnull}/{found.why}"}
+    return given | told_git(found.instead, environment) | off
 
 
 def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
@@ -60,20 +65,3 @@ def without_keys(environment: Mapping[str, str]) -> dict[str, str]:
 def is_key(name: str) -> bool:
     """Whether a variable of that name holds what a provider's models are asked with."""
     return bool(_KEYS.fullmatch(name.upper()))
-
-
-def _told_git(settings: Mapping[str, str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Settings that win over every file's: as the manual has it, after those that the person has
-    there; and again as git hands them to itself, since in a submodule it forgets the others."""
-    before = environment.get("GIT_CONFIG_COUNT", "0")
-    first = int(before) if before.isascii() and before.isdigit() else 0
-    told = {"GIT_CONFIG_COUNT": str(first + len(settings))}
-    for number, (key, value) in enumerate(settings.items(), first):
-        told |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    quoted = (f"{_quoted(key)}={_quoted(value)}" for key, value in settings.items())
-    own = environment.get("GIT_CONFIG_PARAMETERS", "")
-    return told | {"GIT_CONFIG_PARAMETERS": " ".join(filter(None, (own, *quoted)))}
-
-
-def _quoted(text: str) -> str:
-    return "'" + re.sub(r"(['!])", r"'\\\1'", text) + "'"  # as git unquotes

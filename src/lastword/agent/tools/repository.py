@@ -1,53 +1,80 @@
-"""Which programs the settings of a repository name, and what git is to take in their place.
+"""What the settings of a repository would have git run, and what git is to take in its place.
 
-Some settings have a name of their own choosing in them (`filter.NAME.clean`), so they can only be
-switched off by who has read them. Only names are read here, and more than there are does no harm:
-what looks like a setting is taken for one. Nothing is run to find out.
+Git alone knows how it reads its settings, so git is asked: to list them runs nothing. A setting is
+plain if it is known to run nothing, or if the environment of commands wins over it in any case. All
+others are asked about, known or not: what this list has forgotten costs a question, and no more.
 """
 
 from __future__ import annotations
 
-import os
 import re
-from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-_MOST_FILES = 200
-_LONGEST = 1 << 20  # bytes of one
-_HEADER = re.compile(
-    r'^[ \t]*\[[ \t]*([A-Za-z0-9-]+)(?:\.([^\]"\n]*)|[ \t]+"((?:[^"\\\n]|\\.)*)")?[ \t]*\]',
-    re.MULTILINE,
+from lastword.agent.tools.git import CannotTell, Git
+
+_MOST_INSIDE = 100  # repositories in one
+_MOST_TOLD = 32_000  # bytes: an environment has an end
+_PLAIN = re.compile(
+    r"core\.(abbrev|autocrlf|bare|checkstat|compression|eol|filemode|hidedotfiles|ignorecase"
+    r"|logallrefupdates|longpaths|precomposeunicode|preloadindex|protecthfs|protectntfs|quotepath"
+    r"|repositoryformatversion|safecrlf|symlinks|trustctime|untrackedcache|whitespace)"
+    r"|core\.(askpass|editor|fsmonitor|gitproxy|hookspath|pager|sshcommand)|sequence\.editor"
+    r"|interactive\.difffilter|pager\..*|alias\..*"  # over these, the environment wins
+    r"|user\.(name|email|signingkey)|(advice|color|gui)\..*|init\.defaultbranch"
+    r"|remote\..*\.(fetch|gh-resolved|prune|pushurl|tagopt|url)|fetch\.prune|lfs\.repositoryformat.*"
+    r"|branch\..*\.(description|gh-merge-base|merge|pushremote|rebase|remote|vscode-merge-base)"
+    r"|pull\.(ff|rebase)|push\.(autosetupremote|default|followtags)|rebase\.auto(squash|stash)"
+    r"|submodule\..*\.(active|url)|extensions\.objectformat|merge\.(conflictstyle|ff)",
+    re.DOTALL,
 )
-_KEY = re.compile(r"^[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*(.*))?", re.MULTILINE)
 _PLAIN_DIFF = 'sh -c \'diff -u "$2" "$5" || :\' diff'
-_BY_NAME: Mapping[str, Mapping[str, str]] = {
-    "browser": {"cmd": "false", "path": "false"},
-    "diff": {"command": _PLAIN_DIFF, "textconv": "cat"},
-    "difftool": {"cmd": "false", "path": "false"},
-    "filter": {"clean": "", "smudge": "", "process": "", "required": "false"},
-    "man": {"cmd": "false", "path": "false"},
-    "merge": {"driver": "false"},
-    "mergetool": {"cmd": "false", "path": "false"},
-    "submodule": {"update": "checkout"},
-    "tar": {"command": "cat"},
-    "trailer": {"command": "", "cmd": ""},
-}
-_OF_REMOTES = {"receivepack", "uploadpack", "vcs"}  # the first holds: then it is no remote at all
-_FIXED: Mapping[str, Mapping[str, str]] = {
-    "core": {"alternateRefsCommand": "true"},
-    "credential": {"helper": ""},
-    "diff": {"external": _PLAIN_DIFF},
-    "gpg": {
-        "program": "gpg",
-        "openpgp.program": "gpg",
-        "ssh.program": "ssh-keygen",
-        "ssh.defaultKeyCommand": "true",
-        "x509.program": "gpgsm",
-    },
-    "sendemail": {"sendmailCmd": "false", "smtpServer": "localhost", "toCmd": "", "ccCmd": ""},
-}
+_INSTEAD: Mapping[str, str] = {
+    "browser.*.cmd": "false",
+    "browser.*.path": "false",
+    "core.alternaterefscommand": "true",
+    "diff.*.command": _PLAIN_DIFF,
+    "diff.*.textconv": "cat",
+    "diff.external": _PLAIN_DIFF,
+    "difftool.*.cmd": "false",
+    "difftool.*.path": "false",
+    "filter.*.clean": "",
+    "filter.*.process": "",
+    "filter.*.required": "false",
+    "filter.*.smudge": "",
+    "gpg.*.defaultkeycommand": "true",
+    "gpg.openpgp.program": "gpg",
+    "gpg.program": "gpg",
+    "gpg.ssh.program": "ssh-keygen",
+    "gpg.x509.program": "gpgsm",
+    "guitool.*.cmd": "false",
+    "hook.*.command": "true",
+    "imap.tunnel": "false",
+    "man.*.cmd": "false",
+    "man.*.path": "false",
+    "merge.*.driver": "false",
+    "mergetool.*.cmd": "false",
+    "mergetool.*.path": "false",
+    "sendemail.cccmd": "",
+    "sendemail.sendmailcmd": "false",
+    "sendemail.smtpserver": "localhost",
+    "sendemail.tocmd": "",
+    "submodule.*.update": "checkout",
+    "tar.*.command": "cat",
+    "trailer.*.cmd": "",
+    "trailer.*.command": "",
+}  # as git lists their names
+_OTHERS = re.compile(r"git\s+(-(?!-?(version|help|no-pager|paginate|[hPpv])(\s|$)))|submodule")
+
+
+@dataclass(slots=True)
+class Found:
+    """What is known of a repository, and of those inside it."""
+
+    instead: dict[str, str] = field(default_factory=dict[str, str])  # settings that win
+    why: str = ""  # git is asked about here; nothing if all is plain
+    known: bool = True  # whether git, told those, runs nothing that the repository names
 
 
 def in_repository(path: Path) -> bool:
@@ -58,92 +85,54 @@ def in_repository(path: Path) -> bool:
     )
 
 
-def programs_named_in(folder: Path) -> dict[str, str]:
-    """Settings for git, over those of the repository that a directory is in."""
-    told: dict[str, str] = {}
-    for text in _settings(folder):
-        ends = list(_HEADER.finditer(text))
-        for at, header in enumerate(ends):
-            section, name = header[1].lower(), _name(header)
-            end = ends[at + 1].start() if at + 1 < len(ends) else len(text)
-            if section == "alias":
-                keys = _KEY.finditer(text, header.end(), end)
-                told |= {f"alias.{key[1]}": "" for key in keys} | {f"alias.{name}": ""}
-            told |= _instead(section, name, text[header.end() : end])
-    return told
+def why_asked(command: str, folder: Path, environment: Mapping[str, str]) -> str:
+    """Why a command with git in it is asked about in a folder, whatever rule allows it."""
+    if _OTHERS.search(command):
+        return "it has git work elsewhere, or by other settings, than is known beforehand"
+    return look(folder, environment).why
 
 
-def _name(header: re.Match[str]) -> str:
-    return header[2] or re.sub(r"\\(.)", r"\1", header[3] or "")
+def look(folder: Path, environment: Mapping[str, str]) -> Found:
+    """What git would do in a folder. It asks git, which takes some milliseconds; for a thread."""
+    git = Git(environment)
+    try:
+        return _all_from(folder, git) if git.is_there(folder) else Found()
+    except CannotTell as error:
+        return Found({}, f"what git would run in the repository cannot be told: {error}", False)
 
 
-def _instead(section: str, name: str, body: str) -> dict[str, str]:
-    """For one section; a setting that it does not have is left alone."""
-    said = {key[1].lower() for key in _KEY.finditer(body)}
-    if section == "remote" and said & _OF_REMOTES:
-        return {f"remote.{name}.vcs": "none"}
-    if name and section in _BY_NAME:
-        known = _BY_NAME[section]
-        return {f"{section}.{name}.{key}": known[key] for key in known if key in said}
-    fixed = _FIXED.get(section, {})
-    within = f"{name.lower()}." if section == "gpg" and name else ""
-    return {
-        f"{section}.{key}": value
-        for key, value in fixed.items()
-        if key.lower().removeprefix(within) in said
-    }
-
-
-def _settings(folder: Path) -> Iterator[str]:
-    """What is set in the repository: in its files, its submodules', and what those include."""
-    left, seen = deque(_files(folder)), set[Path]()
+def _all_from(folder: Path, git: Git) -> Found:
+    """A repository, and those inside it."""
+    found, left, seen = Found(), [folder], 0
     while left:
-        path = left.popleft()
-        if path in seen:
-            continue
-        seen.add(path)
-        if len(seen) > _MOST_FILES:
-            raise ValueError(
-                f"the repository here has more than {_MOST_FILES} files of settings, so nobody can "
-                "tell which programs git would run; nothing was run"
-            )
-        text = _text(path)
-        left.extend(_included(path, text))
-        yield text
+        if (seen := seen + 1) > _MOST_INSIDE:
+            raise CannotTell(f"there are more than {_MOST_INSIDE} others in it")
+        one = left.pop(0)
+        _judge(git.settings(one, found.instead), found)
+        left += git.repositories(one, found.instead)
+        git.inside()
+    return found
 
 
-def _text(path: Path) -> str:
-    with suppress(OSError):
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(fd, "rb") as file:  # noqa: PTH123 - a descriptor
-            data = file.read(_LONGEST + 1)
-        if len(data) > _LONGEST:
-            raise ValueError(f"{path} is too long for settings of git; nothing was run")
-        return data.decode(errors="surrogateescape").replace("\r\n", "\n").removeprefix("\ufeff")
-    return ""
+def _judge(keys: Iterable[str], found: Found) -> None:
+    for key in keys:
+        found.instead |= _instead(key)
+        if not found.why and not _PLAIN.fullmatch(key):
+            shown = "".join(c if c.isprintable() else "?" for c in key)
+            found.why = f"the repository sets {shown:.100}, so git may do more than it says"
+    if sum(len(key) + len(value) + 10 for key, value in found.instead.items()) > _MOST_TOLD:
+        raise CannotTell("its settings name more programs than an environment has room for")
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """The files of settings of the repository that a directory is in."""
-    bare = folder if (folder / "HEAD").is_file() and (folder / "objects").is_dir() else None
-    above = next((up for up in (folder, *folder.parents) if (up / ".git").exists()), None)
-    for found in filter(None, (bare, above and above / ".git")):
-        home = found
-        if found.is_file():
-            home = found.parent / _text(found).removeprefix("gitdir:").strip()
-        shared = home / (_text(home / "commondir").strip() or ".")
-        for one in dict.fromkeys((home, shared)):
-            yield one / "config"
-            yield one / "config.worktree"
-        for inside, _, names in os.walk(shared / "modules"):
-            yield from (Path(inside) / name for name in names if name.startswith("config"))
-
-
-def _included(path: Path, text: str) -> Iterator[Path]:
-    if "include" not in text.lower():
-        return
-    for key in _KEY.finditer(text):
-        value = (key[2] or "").strip().strip('"').replace("\\\\", "\\")
-        if key[1].lower() == "path" and value:
-            with suppress(RuntimeError):  # nobody's home
-                yield path.parent / Path(value).expanduser()
+def _instead(key: str) -> dict[str, str]:
+    """For a setting that names a program: what takes its place."""
+    section, _, rest = key.partition(".")
+    name, _, last = rest.rpartition(".")
+    if section == "alias":
+        return {key: ""}
+    if section == "remote" and last in ("receivepack", "uploadpack", "vcs"):
+        return {f"remote.{name}.vcs": "none"}  # the first holds: then it is no remote at all
+    if section == "credential" and last == "helper":
+        return {"credential.helper": ""}
+    value = _INSTEAD.get(key, _INSTEAD.get(f"{section}.*.{last}") if name else None)
+    return {} if value is None else {key: value}

@@ -1,0 +1,199 @@
+"""However a repository spells its settings, git reads them: nothing runs unasked for them."""
+
+import asyncio
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lastword.agent.rules import Rule
+from lastword.agent.tools.environment import for_commands
+from tests.agent.repositories import Repository
+from tests.agent.to_the_letter import call, talking
+
+ALL = "git status; git diff; git add f.c"
+FILTER = '[filter "evil"]\n\tclean = evil\n'
+INCLUDED = {
+    "on one line": "[include] path = more",
+    "behind another": "[user] [include]\n path = more",
+    "with a comment": "[include]\n path = more ; so it is",
+    "quoted in part": '[include]\n path = "mo"re',
+    "over two lines": "[include]\n path = mo\\\nre",
+    "by a condition": '[includeIf "gitdir:/**"]\n path = more',
+    "by a branch": '[includeIf "onbranch:*"]\n path = more',
+}
+SPELLED = {
+    "two headers on a line": '[user] [filter "evil"]\n clean = evil',
+    "no space between": '[filter "z"][filter "evil"]clean=evil',
+    "an old header": "[filter.EVIL]\n clean = evil",
+    "an escape in a name": '[filter "e\\vil"]\n clean = evil',
+    "a lone return": '[filter "evil"]\r clean = evil',
+    "a comment behind": '[FILTER "evil"] ; c\n CLEAN=evil # c',
+    "a process": '[filter "evil"]\n process = evil',
+    "a diff of its own": "[user] [diff]\n external = evil",
+    "a text of its own": '[user] [diff "evil"] textconv = evil',
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    made = Repository(tmp_path)
+    for name, value in made.plain.items():
+        monkeypatch.setenv(name, value)
+    return made
+
+
+def ours(repository: Repository) -> dict[str, str]:
+    return for_commands(repository.plain, repository.home)
+
+
+async def asked_for(repository: Repository, *commands: str) -> list[str]:
+    """What is asked of those, though rules allow all; the person says no."""
+    async with talking(repository.home, "allow shell", "allow shell git *") as talk:
+        talk.answering(False)
+        for command in commands:
+            await talk.does(call("shell", command=command))
+        return [question.why for question in talk.asked]
+
+
+@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.parametrize("text", SPELLED.values(), ids=SPELLED)
+async def test_a_program_is_found_however_its_setting_is_spelled(
+    repository: Repository, text: str
+) -> None:
+    repository.says(f"{text}\n")
+
+    assert len(await asked_for(repository, "git status", "git diff")) == 2
+    assert not repository.mark.exists()
+    assert not repository.does(ALL, ours(repository))
+    assert repository.does(f"echo other > f.c; {ALL}")  # without it, it would be
+
+
+@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.parametrize("text", INCLUDED.values(), ids=INCLUDED)
+async def test_a_program_is_found_however_its_file_is_included(
+    repository: Repository, text: str
+) -> None:
+    repository.says(f"{text}\n")
+    repository.says(FILTER, ".git/more")
+
+    [why] = await asked_for(repository, "git status")
+    assert "sets " in why
+    assert not repository.does(ALL, ours(repository))
+    assert repository.does(f"echo other > f.c; {ALL}")  # without it, it would be
+
+
+@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.parametrize("told", ["", "[diff]\n submodule = diff\n"])
+@pytest.mark.parametrize("elsewhere", [False, True])
+async def test_what_a_repository_inside_sets_is_asked_about_and_not_run(
+    repository: Repository, told: str, elsewhere: bool
+) -> None:
+    repository.does(
+        "git init -q sub && cd sub && git config user.name n && git config user.email e@x"
+        " && echo a > f.c && echo '*.c filter=evil diff=evil' > .gitattributes"
+        " && git add . && git commit -qm s && echo b > f.c && cd .. && git add sub"
+        " && git commit -qm sub"
+    )
+    repository.says(told)
+    if elsewhere:
+        repository.does("mv sub/.git ../inside && echo 'gitdir: ../../inside' > sub/.git")
+    inside = repository.home.parent / "inside" if elsewhere else repository.home / "sub" / ".git"
+    with (inside / "config").open("a") as settings:
+        settings.write(FILTER)
+    (repository.home / "sub" / "f.c").write_text("c\n")
+    repository.mark.unlink(missing_ok=True)
+
+    assert len(await asked_for(repository, "git status", "git diff")) == 2
+    assert not repository.does("git status; git diff", ours(repository))
+    assert repository.does("git status; git diff")  # without it, it would be
+
+
+@pytest.mark.scenario("W55", part="agent")
+async def test_a_plain_repository_is_asked_nothing_of(repository: Repository) -> None:
+    repository.does(
+        "git init -q sub && cd sub && git config user.name n && git config user.email e@x"
+        " && git commit -q --allow-empty -m x && cd .. && git add sub && git branch side"
+        " && git config branch.side.remote origin && git config alias.st status"
+        " && git config core.hooksPath .husky && git config color.ui always"
+    )
+    assert await asked_for(repository, "git status", "git diff", "git --version") == []
+
+
+@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.parametrize(
+    "command",
+    ["git -C sub status", "git -c core.fsmonitor=evil status", "git --git-dir=sub/.git log",
+     "git  --exec-path=. status", "git submodule foreach evil", "git diff --submodule=diff"],
+)  # fmt: skip
+async def test_git_that_works_elsewhere_is_asked_about(
+    repository: Repository, command: str
+) -> None:
+    assert len(await asked_for(repository, command)) == 1
+
+
+@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.parametrize("text", ["[filter\n", "[include]\n path = pipe\n"])
+async def test_where_settings_cannot_be_listed_git_is_asked_about_and_does_not_work(
+    repository: Repository, text: str
+) -> None:
+    repository.says(text)
+    os.mkfifo(repository.home / ".git" / "pipe")
+
+    [why] = await asked_for(repository, "git status")
+    assert "cannot be told" in why
+    env = await asyncio.to_thread(ours, repository)
+    done = await asyncio.to_thread(
+        subprocess.run, ["/bin/sh", "-c", "git status; echo other programs do"],
+        cwd=repository.home, env=env, capture_output=True, check=False, text=True,
+    )  # fmt: skip
+    assert "cannot be told" in done.stderr
+    assert done.stdout == "other programs do\n"
+
+
+@pytest.mark.scenario("W55", part="agent")
+def test_thousands_of_filters_keep_no_other_program_from_running(repository: Repository) -> None:
+    repository.says("".join(f'[filter "f{n}"]\n clean = evil\n' for n in range(6_000)))
+
+    done = subprocess.run(
+        ["/bin/echo", "hi"], env=ours(repository), capture_output=True, check=True
+    )
+    assert done.stdout == b"hi\n"
+    assert not repository.does("git status; git add f.c", ours(repository))
+
+
+@pytest.mark.scenario("W55", part="agent")
+def test_an_ordinary_alias_leaves_git_as_it_is(repository: Repository) -> None:
+    repository.does("git config alias.st status")
+
+    done = subprocess.run(
+        ["/usr/bin/env", "git", "status", "--short"],
+        cwd=repository.home, env=ours(repository), capture_output=True, check=True, text=True,
+    )  # fmt: skip
+    assert "f.c" in done.stdout
+
+
+@pytest.mark.scenario("W55", part="agent")
+async def test_what_the_person_allows_is_run_and_told_why_it_was_asked(
+    repository: Repository,
+) -> None:
+    repository.says(FILTER)
+    async with talking(repository.home, "allow shell git status") as talk:
+        talk.answering(True, always=True)
+        said = [await talk.does(call("shell", command="git status")) for _ in range(2)]
+
+    assert "modified:" in said[0]
+    assert [q.scopes for q in talk.asked] == [(), ()]  # no rule would allow it
+    assert "the repository sets filter.evil.clean" in talk.asked[0].why
+    assert not repository.mark.exists()
+
+
+@pytest.mark.scenario("W55", part="agent")
+async def test_who_allowed_everything_for_this_time_is_not_asked_about_git(
+    repository: Repository,
+) -> None:
+    repository.says(FILTER)
+    async with talking(repository.home, Rule("allow", "*", typed=True)) as talk:
+        assert "modified:" in await talk.does(call("shell", command="git status"))
+    assert not repository.mark.exists()
