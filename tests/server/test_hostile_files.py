@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lastword.cli import remote, secret
+from lastword.cli import remote, running, secret
 from lastword.cli.tokens import tokens_in
 from lastword.server.who import Keys, Token, token_from
 
@@ -144,7 +144,24 @@ def listening(elsewhere: str = "") -> Generator[tuple[int, list[str]]]:
             thread.join()
 
 
-def test_who_listens_in_a_servers_place_is_given_nothing_that_opens_the_server(
+@pytest.mark.scenario("W4", part="server")
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_who_listens_in_a_servers_place_is_sent_nothing(
+    place: Path, host: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with listening() as (port, heard):
+        for asking in (remote.stop, remote.link):
+            url = f"http://{host}:{port}"
+            asked = argparse.Namespace(session="s", url=url, run=None, token=None)
+            assert asking(asked) == 1
+        assert remote.token(argparse.Namespace(url=url)) == 1
+    assert heard == []
+    assert capsys.readouterr().err.count("no server of yours runs at") == 3
+    assert not place.exists(), "not even a secret was made for it"
+
+
+@pytest.mark.scenario("W4", part="server")
+def test_a_token_goes_to_the_server_itself_and_is_of_no_use_after_its_end(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = secret.ours()
@@ -153,14 +170,14 @@ def test_who_listens_in_a_servers_place_is_given_nothing_that_opens_the_server(
         listening(f"http://127.0.0.1:{other}/v1/sessions/s/stop") as (port, heard),
     ):
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{other}")
-        url = f"http://127.0.0.1:{port}"
-        asked = argparse.Namespace(session="s", url=url, run=None, token=None)
-        assert remote.stop(asked) == 1
-    assert len(heard) == 1
+        with running.told(f"http://127.0.0.1:{port}", "this start"):
+            for host in ("127.0.0.1", "localhost"):
+                url = f"http://{host}:{port}"
+                asked = argparse.Namespace(session="s", url=url, run=None, token=None)
+                assert remote.stop(asked) == 1
     assert strays == [], "neither where a redirect leads nor to a proxy"
+    assert set(heard) == {f"Bearer {token_from(key, 'this start')}"}
     token = heard[0].removeprefix("Bearer ")
-    mine = 8420 if port != 8420 else 8421
-    keys = Keys([Token(token_from(key)), Token(token_from(key, mine))], key)
-    assert keys.whose(token) is None
-    assert keys.whose(token_from(key, mine))
+    assert Keys([Token(token_from(key, "this start"))]).whose(token)
+    assert Keys([Token(token_from(key, "the next"))], key).whose(token) is None
     assert place.exists()

@@ -67,6 +67,11 @@ class Server:
         found = re.fullmatch(r"Open (http://127\.0\.0\.1:(\d+)/#key=(\S+))\n", told)
         assert found, f"no link is in what it said first: {told!r}"
         self.port, self.link = int(found[2]), found[3]
+        told = subprocess.run(
+            [sys.executable, "-m", "lastword", "token", "--url", self.url],
+            env=os.environ | self.environment, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        self.token = told.stdout.strip()
 
     def end(self, *signals: signal.Signals) -> str:
         """End it, as it is wanted; what it said at last."""
@@ -97,10 +102,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     try:
         code = {"code": served.link}
         served.key = asyncio.run(served.client.as_(None).post("/v1/keys", code)).json["key"]
-        command = [sys.executable, "-m", "lastword", "token"]
-        environment = os.environ | served.environment
-        told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        served.token = told.stdout.strip()
         yield served
     finally:
         served.kill()
@@ -173,7 +174,8 @@ async def test_a_stop_that_cannot_be_asked_for_says_why(
     server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for words, why in (
-        (("--url", "http://127.0.0.1:9"), "does not answer"),
+        (("--url", "http://127.0.0.1:9"), "no server of yours runs at http://127.0.0.1:9"),
+        (("--url", "http://127.0.0.1:9", "--token", "mine"), "does not answer"),
         (("--url", "nonsense"), "is the address of a server"),
         (("--url", "http://192.0.2.1"), "say --token"),
         (("--url", server.url, "--token", "wrong"), "Nobody is known by this key"),
@@ -203,9 +205,10 @@ async def test_an_orderly_end_tells_who_watches_and_loses_nothing(server: Server
     assert (ended["kind"], ended["text"]) == ("ended", "shutdown")
 
     server.start()
-    client = server.client
-    assert (await client.get("/v1/me")).status == 200, "the token is still good"
-    assert (await client.as_(key).get("/v1/me")).status == 200, "and so is the page's key"
+    before, client = client, server.client
+    assert (await client.get("/v1/me")).status == 200
+    assert (await before.get("/v1/me")).status == 401, "a token is of one start"
+    assert (await client.as_(key).get("/v1/me")).status == 200, "the page's key is of more"
     again = (await client.send("s", "wait here", id="here")).json
     assert (again["run"], again["outcome"]) == (sent["run"], "shutdown")
     known = (await client.get("/v1/sessions/s")).json

@@ -85,8 +85,9 @@ def _link(words: Sequence[str]) -> int:
 def _token(words: Sequence[str]) -> int:
     from lastword.cli import remote  # noqa: PLC0415 - only when asked for
 
-    _Parser("lastword token", "", remote.ABOUT_KEY).parse_args(words)
-    return remote.token()
+    parser = _Parser("lastword token", "[--url URL]", remote.ABOUT_KEY)
+    remote.server_option(parser)
+    return remote.token(parser.parse_args(words))
 
 
 def _cells(what: str, words: Sequence[str]) -> int:

@@ -20,7 +20,8 @@ Stop a session of a server that runs, and print the receipt.
 The exit code is 0 if something was stopped and all is quiet, 3 if nothing was going on, 4 if
 something had not ended when the receipt was written."""
 ABOUT_KEY = """\
-Print the token with which programs of yours may ask your server on this machine:
+Print the token with which programs of yours may ask your server that runs here. It is good until
+that server ends; one that lasts is in a file for `lastword serve --tokens`.
 curl -H "Authorization: Bearer $(lastword token)" http://127.0.0.1:8420/v1/sessions"""
 ABOUT_LINK = "Print a link that opens the page of your server that runs, once."
 _URL = "http://127.0.0.1:8420"
@@ -39,14 +40,20 @@ def options(parser: argparse.ArgumentParser) -> None:
     address(parser)
 
 
-def address(parser: argparse.ArgumentParser) -> None:
-    """Which server is asked, and by whom."""
+def server_option(parser: argparse.ArgumentParser) -> None:
+    """Which server is asked."""
+    found = running.here()
     parser.add_argument(
         "--url",
-        default=os.environ.get("LASTWORD_URL") or running.here() or _URL,
+        default=os.environ.get("LASTWORD_URL") or (found.url if found else _URL),
         metavar="URL",
         help=f"where the server is (that of this folder, or {_URL}; or what LASTWORD_URL says)",
     )
+
+
+def address(parser: argparse.ArgumentParser) -> None:
+    """Which server is asked, and by whom."""
+    server_option(parser)
     parser.add_argument(
         "--token",
         default=os.environ.get("LASTWORD_TOKEN"),
@@ -66,16 +73,28 @@ def link(asked: argparse.Namespace) -> int:
     return 0
 
 
-def token() -> int:
+def token(asked: argparse.Namespace) -> int:
     """Print it; the exit code."""
-    print(_own())
+    try:
+        print(_own(asked.url)[1])
+    except (Failed, OSError, ValueError) as error:
+        print(f"lastword token: {error}", file=sys.stderr)
+        return 1
     return 0
 
 
-def _own(port: int | None = None) -> str:
+def _own(url: str) -> tuple[str, str]:
+    """The address of a server of the person's own, and its token. Whoever else listens there
+    is sent nothing: only what a server of theirs has written down is believed. Raises Failed."""
     from lastword.server.who import token_from  # noqa: PLC0415 - only when asked for
 
-    return token_from(secret.ours(), port)
+    found = running.at(url)
+    if found is None:
+        raise Failed(
+            f"no server of yours runs at {url}, so no token of yours was sent there; start one "
+            "with lastword serve, or say --token or LASTWORD_TOKEN"
+        )
+    return found.url, token_from(secret.ours(), found.start)
 
 
 def stop(asked: argparse.Namespace) -> int:
@@ -112,12 +131,13 @@ def _ask(
     if where.scheme not in {"http", "https"} or not where.netloc:
         raise ValueError(f"--url is the address of a server, not {asked.url!r}")
     here = where.hostname in {"localhost", "127.0.0.1", "::1"}
-    usual = 443 if where.scheme == "https" else 80
-    token = asked.token or (_own(where.port or usual) if here else None)
+    url, token = cast("tuple[str, str | None]", (asked.url, asked.token or None))
+    if token is None and here:
+        url, token = _own(url)
     if token is None:
         raise ValueError("it is not on this machine, so say --token, or LASTWORD_TOKEN")
     request = urllib.request.Request(  # noqa: S310 - the scheme was looked at
-        f"{asked.url.rstrip('/')}{path}",
+        f"{url.rstrip('/')}{path}",
         data=None if told is None else json.dumps(told).encode(),
         headers={"authorization": f"Bearer {token}", "content-type": "application/json"},
         method=method,

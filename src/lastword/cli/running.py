@@ -1,18 +1,40 @@
 """The person's servers that run: a command means the one that was started in its folder.
 
-Each has a file with its address, its process and its folder, where only the person can write.
+Each has a file with its address, its process, its folder and what its token is made from, where
+only the person can read and write. A server whose process is gone, or whose number is another's by
+now, is none: no command asks there, and no token is sent to whoever listens in its place.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from lastword.agent.trust import of_the_person
+
+_LONGEST = 16_384  # bytes that a file has
+_MOST = 1_000  # files
+_PROCESSES = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One that runs, as it has written down."""
+
+    url: str
+    process: int
+    born: str  # when that process began: its number may be another's one day
+    folder: str
+    start: str  # a word of this start alone, from which its token is made
 
 
 def _place() -> Path:
@@ -20,17 +42,19 @@ def _place() -> Path:
 
 
 @contextmanager
-def told(url: str) -> Generator[None]:
+def told(url: str, start: str) -> Generator[None]:
     """Let commands of this folder find the server at this address, as long as it runs.
 
     Where nothing can be written down, they do not; the server runs all the same.
     """
-    path = _place() / f"{os.getpid()}.json"
+    path, number = _place() / f"{os.getpid()}.json", os.getpid()
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        whole = {"url": url, "process": os.getpid(), "folder": str(Path.cwd())}
-        beside = path.with_suffix(".new")
-        beside.write_text(json.dumps(whole), encoding="utf-8")
+        whole = Server(url, number, _born(number), str(Path.cwd()), start)
+        beside = path.with_name(f".{path.name}-{token_hex(8)}")
+        fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            json.dump(asdict(whole), file)
         beside.replace(path)  # whole, or not at all
     try:
         yield
@@ -39,25 +63,80 @@ def told(url: str) -> Generator[None]:
             path.unlink(missing_ok=True)
 
 
-def here() -> str | None:
-    """The address of the server of this folder, or of the nearest above it; of two, the last."""
+def here() -> Server | None:
+    """The server of this folder, or of the nearest above it; of two, the last."""
     folder = Path.cwd()
-    by_folder = {str(one["folder"]): str(one["url"]) for one in _alive()}
+    by_folder = {one.folder: one for one in _alive()}
     found = (by_folder.get(str(one)) for one in (folder, *folder.parents))
     return next(filter(None, found), None)
 
 
-def _alive() -> list[dict[str, Any]]:
+def at(url: str) -> Server | None:
+    """The server that has an address of this machine; `localhost` is any that has the port.
+
+    Ask it at its own address: another's may be the same port of another name.
+    """
+    asked, found = _address(url), None
+    for one in _alive():
+        scheme, host, port = _address(one.url)
+        if asked in ((scheme, host, port), (scheme, "localhost", port)):
+            found = one
+    return found
+
+
+def _address(url: str) -> tuple[str, str | None, int]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
+
+
+def _alive() -> list[Server]:
     """Those that run, in the order they were started; what others left behind is taken away."""
-    found = list[tuple[float, dict[str, Any]]]()
+    found = list[tuple[float, Server]]()
     with suppress(OSError):
-        for path in _place().glob("*.json"):
-            with suppress(OSError, ValueError, KeyError, TypeError):
-                one = cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
-                try:
-                    os.kill(int(one["process"]), 0)
-                except ProcessLookupError:
+        for path in islice(_place().glob("*.json"), _MOST):
+            with suppress(OSError, ValueError, RecursionError):
+                written, one = _read(path)
+                if _lives(one):
+                    found.append((written, one))
+                else:
                     path.unlink(missing_ok=True)
-                    continue
-                found.append((path.stat().st_mtime, one))
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
+
+
+def _read(path: Path) -> tuple[float, Server]:
+    """When it was written, and what. Raises ValueError if it is none of ours."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        status = os.fstat(fd)
+        private = status.st_uid == os.geteuid() and not status.st_mode & 0o077
+        if not (stat.S_ISREG(status.st_mode) and private and status.st_size <= _LONGEST):
+            raise ValueError(f"{path} is not the person's own")
+        told = cast("object", json.loads(file.read(_LONGEST)))
+    if not isinstance(told, dict):
+        raise ValueError(f"{path} is of no server")  # noqa: TRY004 - what is in a file
+    known = cast("dict[str, Any]", told)
+    texts = [known.get(name) for name in ("url", "born", "folder", "start")]
+    number = known.get("process")
+    if type(number) is not int or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{path} is of no server")
+    url, born, folder, start = cast("list[str]", texts)
+    _address(url)
+    return status.st_mtime, Server(url, number, born, folder, start)
+
+
+def _lives(one: Server) -> bool:
+    if not 0 < one.process < _PROCESSES:
+        return False
+    try:
+        os.kill(one.process, 0)
+    except OSError:  # gone, or somebody else's
+        return False
+    return _born(one.process) == one.born
+
+
+def _born(process: int) -> str:
+    """When a process began, as this system counts; nothing where that cannot be told."""
+    with suppress(OSError):
+        told = Path(f"/proc/{process}/stat").read_bytes()
+        return told.rpartition(b")")[2].split()[19].decode()
+    return ""

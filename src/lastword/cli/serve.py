@@ -13,6 +13,7 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from lastword.cells import engine as with_cells
@@ -177,8 +178,8 @@ async def _serve(
     key = secret.ours()
     listening = listen(host, PORT if port is None else port, otherwise=port is None)
     number = listening.getsockname()[1]
-    own = Token(token_from(key)), Token(token_from(key, number))
-    keys = Keys([*tokens, *own], page_secret(key, number))
+    start = token_hex(16)
+    keys = Keys([*tokens, Token(token_from(key, start))], page_secret(key, number))
     hosts = {*LOOPBACK, host, *(name.lower() for name in asked.allow_host)}
     if not _loopback(host):
         hosts.add("*")  # any address: only a name can be somebody else's
@@ -189,7 +190,7 @@ async def _serve(
         moved = port is None and number != PORT
         welcome = _Welcome(desk, host, number, moved=moved, shared=bool(tokens))
         try:
-            with running.told(welcome.root):
+            with running.told(welcome.root, start):
                 await serve(desk, listening, hosts=hosts, ready=welcome.show)
         finally:
             welcome.close()

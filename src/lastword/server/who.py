@@ -139,13 +139,13 @@ class Keys:
         return f"{told}.{base64.urlsafe_b64encode(mark).decode().rstrip('=')}"
 
 
-def token_from(secret: bytes, port: int | None = None) -> str:
+def token_from(secret: bytes, start: str) -> str:
     """The token of whoever can read the server's secret: its person, on the same machine.
 
-    One for a port is of no use at another: whoever else listens where a server is thought to be,
-    and is given it, can do nothing with it.
+    It is of one start of the server: whoever listens in its place later, and is given it, can do
+    nothing with it when the server is back.
     """
-    told = b"token" if port is None else b"token for port %d" % port
+    told = b"token of " + start.encode(errors="replace")
     return hmac.new(secret, told, hashlib.sha256).hexdigest()
 
 
