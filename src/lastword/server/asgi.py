@@ -117,6 +117,8 @@ class _Endpoint:
         if not operation.open:
             _must_be_a_program(scope)
         who = cast("Who | None", scope["lastword.who"])
+        if who is None and not operation.open and "lastword.unknown" in scope:
+            raise cast("Trouble", scope["lastword.unknown"])
         asked = Asked(self._desk, _allowed(operation, who), Request(scope, receive))
         if operation.sends:
             await cast("Stream", operation.handler)(asked, scope, receive, send)

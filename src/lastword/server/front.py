@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lastword.server.limits import may_have_right_of_way
 from lastword.server.lines import ID, Line
 from lastword.server.problems import Trouble, mistake
-from lastword.server.who import ALL, PERSON, Keys, Who
+from lastword.server.who import PERSON, Keys, Who
 
 CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -73,7 +73,7 @@ class Front:
             headers = Headers(scope=scope)
             self._must_be_for_us(scope, headers)
             _must_have_a_way(scope, headers)
-            scope["lastword.who"] = self._find(scope, headers)
+            self._say_who(scope, headers)
             await self._inner(scope, receive, labelled)
         except Trouble as trouble:
             await refuse(trouble, labelled)
@@ -119,14 +119,30 @@ class Front:
             return bool(ipaddress.ip_address(name))
         return False
 
+    def _say_who(self, scope: Scope, headers: Headers) -> None:
+        """For the routes. A `who` that fails is a mistake only where somebody has to be known."""
+        scope["lastword.who"] = None
+        try:
+            scope["lastword.who"] = self._find(scope, headers)
+        except Exception as error:  # noqa: BLE001 - somebody else's function
+            scope["lastword.unknown"] = mistake(error)
+
     def _find(self, scope: Scope, headers: Headers) -> Who | None:
         if self._who is not None:
-            found = self._who(scope)
-            return Who(found, found, ALL - {"admin"}) if isinstance(found, str) else found
+            return _known_as(self._who(scope))
         if self._keys is None:
             return PERSON
         scheme, _, token = headers.get("authorization", "").partition(" ")
         return self._keys.whose(token.strip()) if scheme.lower() == "bearer" else None
+
+
+def _known_as(found: object) -> Who | None:
+    """What a `who` says: who has no name is nobody."""
+    if isinstance(found, str):
+        return Who.named(found) if found.strip() else None
+    if found is None or isinstance(found, Who):
+        return found if found and found.principal.strip() else None
+    raise TypeError(f"who= gives a Who, a name or None, and not a {type(found).__name__}")
 
 
 def _must_have_a_way(scope: Scope, headers: Headers) -> None:

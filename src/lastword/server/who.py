@@ -15,7 +15,7 @@ import re
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, cast, get_args
 
 from lastword.runtime.clock import Clock, time_of_day
 
@@ -34,7 +34,8 @@ class Who:
     """Somebody who asks: under that name, in the sessions of that principal, with those rights.
 
     A `who=` of an app gives one, or None for nobody. If it gives a name alone, that is a principal
-    of its own, with every right but `admin`.
+    of its own, with every right but `admin`; a name of nothing is nobody. The principal `local` is
+    whoever has the program itself, with the sessions that it names: no name alone is that.
     """
 
     name: str
@@ -45,11 +46,35 @@ class Who:
         # a session of theirs is PRINCIPAL/NAME, and one of a child run SESSION#1/1
         if not self.principal.isprintable() or {"/", "#"} & set(self.principal):
             raise ValueError(f"a principal's name has no / and no # in it: {self.principal!r}")
+        object.__setattr__(self, "rights", _rights(self.name, self.rights))
+
+    @classmethod
+    def named(cls, name: str) -> Who:
+        """Who is known by a name alone. One that is called `local` has a space of their own."""
+        mark = "=" if name == LOCAL or name.startswith("=") else ""  # so no two have the same
+        return cls(name, mark + name, ALL - {"admin"})
 
     @property
     def space(self) -> str:
         """What the names of their sessions begin with, inside."""
         return "" if self.principal == LOCAL else f"{self.principal}/"
+
+
+def _rights(name: str, rights: object) -> frozenset[Right]:
+    """As they are held; they may be read only once."""
+    if isinstance(rights, str) or not isinstance(rights, Iterable):
+        raise ValueError(  # noqa: TRY004 - a mistake in a setting, as any other
+            f"the rights of {name} are a list, as of {', '.join(get_args(Right))}, "
+            f"and {rights!r} is none"
+        )
+    given = tuple(cast("Iterable[object]", rights))
+    for right in given:
+        if right not in get_args(Right):
+            raise ValueError(
+                f"{name} has the right {right!r}, which there is not; there "
+                f"are {', '.join(get_args(Right))}"
+            )
+    return frozenset(cast("tuple[Right, ...]", given))
 
 
 PERSON = Who(LOCAL, LOCAL, ALL)
@@ -76,14 +101,7 @@ class Token:
                     f"a token's {what} is letters, digits and . _ @ + -, 64 at most, and "
                     f"{name!r} is not"
                 )
-        rights = tuple(self.rights)
-        for right in rights:
-            if right not in get_args(Right):
-                raise ValueError(
-                    f"the token of {self.name} has the right {right!r}, which there is not; there "
-                    f"are {', '.join(get_args(Right))}"
-                )
-        object.__setattr__(self, "rights", frozenset(rights))  # it may be read only once
+        object.__setattr__(self, "rights", _rights(self.name, self.rights))
 
     @property
     def who(self) -> Who:
