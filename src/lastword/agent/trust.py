@@ -1,4 +1,5 @@
-"""Which files a person has trusted: by path and by every byte, so that a change is asked anew."""
+"""Which files a person has trusted: by path and by every byte, so that a change is asked anew; or,
+of those that are written on, by which file it is."""
 
 from __future__ import annotations
 
@@ -26,6 +27,11 @@ class Stamp:
     def of(cls, path: Path, data: bytes) -> Self:
         """Of what was read there."""
         return cls(str(path.resolve()), hashlib.sha256(data).hexdigest())
+
+    @classmethod
+    def of_file(cls, path: Path, status: os.stat_result) -> Self:
+        """Of the file itself, whatever is in it: one that takes its place is another."""
+        return cls.of(path, f"file {status.st_ino} of {status.st_uid}".encode())
 
 
 def is_trusted(stamp: Stamp, environment: Mapping[str, str] = os.environ) -> bool:

@@ -146,7 +146,8 @@ def _engine(asked: argparse.Namespace) -> _Served:
     if not callable(engine):
         why = "is no function, so it cannot be an engine"
         raise ValueError(f"--engine: {asked.engine} {why}")  # noqa: TRY004 - a mistake in typing
-    store = asked.store or os.environ.get("LASTWORD_STORE") or settings.store_here(_STORE)
+    named = asked.store or os.environ.get("LASTWORD_STORE")
+    store = named or settings.store_here(_STORE, lambda _: asked.trust)
     return _Served(with_cells(cast("Engine", engine)), None, "", asked.mode or "takeover", store)
 
 

@@ -6,7 +6,9 @@ import argparse
 import os
 import stat
 import sys
+import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 Make: TypeAlias = "Callable[..., Assistant]"  # of directories, and maybe more toolsets
 MODES = get_args(Policy)
+_A_MOMENT = 2.0  # seconds
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +52,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         help='allow without asking: a tool, and maybe a pattern: "shell git *"',
     )
     parser.add_argument(
-        "--trust", action="store_true", help="trust the lastword.toml here, as it is now, for good"
+        "--trust",
+        action="store_true",
+        help="trust the lastword.toml here, as it is now, and the lastword.db, for good",
     )
     parser.add_argument(
         "--yes", action="store_true", help="allow every tool without asking, in a sandbox"
@@ -81,26 +86,71 @@ def settled(
     )
 
 
-def store_of(config: Config, asked: argparse.Namespace, otherwise: str) -> str:
+def store_of(
+    config: Config,
+    asked: argparse.Namespace,
+    otherwise: str,
+    trusts: Callable[[str], bool] = lambda _: False,
+) -> str:
     """Where sessions are kept: as it is typed, or set; or else here, if what is here is ours."""
-    return asked.store or config.store or os.environ.get("LASTWORD_STORE") or store_here(otherwise)
+    named = asked.store or config.store or os.environ.get("LASTWORD_STORE")
+    return named or store_here(otherwise, lambda path: asked.trust or trusts(path))
 
 
-def store_here(address: str) -> str:
+def store_here(address: str, trusts: Callable[[str], bool]) -> str:
     """A store that nobody has named. A directory may have been downloaded, a store with it, and
-    what is in that would be shown to the person as theirs, and to the model as said."""
-    path = address.partition(":")[2]
-    for name in (path, *(f"{path}-{more}" for more in ("wal", "shm", "journal"))):
-        try:
-            found = Path(name).lstat()
-        except FileNotFoundError:
-            continue
-        if why := _not_ours(found):
-            raise LastwordError(
-                f"{name} here {why}, so it may have come with the directory, and was not opened. "
-                f"If it is yours, say so with --store {address}; if not, move it away"
-            )
+    what is in that would be shown to the person as theirs, and to the model as said. So those that
+    were made here are remembered, outside of the directory, and others are asked about."""
+    path = Path(address.partition(":")[2])
+    beside = [path.with_name(f"{path.name}-{more}") for more in ("wal", "shm", "journal")]
+    if not any(map(os.path.lexists, beside)):
+        with suppress(OSError):  # if it cannot be made, whoever opens it says why
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    for one in (path, *beside):
+        with suppress(FileNotFoundError):
+            if why := _not_ours(one.lstat()):
+                raise _refused(one, why, address)
+    if _stays(beside[-1]):  # lastword leaves none: it would be written back into the store
+        raise _refused(beside[-1], "is none that lastword leaves", address)
+    if not path.exists() and any(map(os.path.lexists, beside)):
+        raise _refused(beside[0], "is there without its store", address)
+    with suppress(FileNotFoundError):
+        _must_be_known(path, [one for one in beside if os.path.lexists(one)], address, trusts)
     return address
+
+
+def _stays(path: Path) -> bool:
+    """Whether a file is there for longer than it takes another to make a store."""
+    until = time.monotonic() + _A_MOMENT
+    while os.path.lexists(path) and time.monotonic() < until:
+        time.sleep(_A_MOMENT / 40)
+    return os.path.lexists(path)
+
+
+def _must_be_known(
+    path: Path, beside: Sequence[Path], address: str, trusts: Callable[[str], bool]
+) -> None:
+    from lastword.agent.trust import Stamp, is_trusted, trust  # noqa: PLC0415 - only when asked for
+
+    found = path.stat()
+    stamp = Stamp.of_file(path, found)
+    if is_trusted(stamp):
+        return
+    empty = not found.st_size and not beside  # there is nothing in it: it was just made
+    if not empty and not trusts(str(path)):
+        raise _refused(path, "was not made by lastword here, as far as is remembered", address)
+    try:
+        trust(stamp)
+    except LastwordError:
+        if not empty:
+            raise  # else it is asked about the next time
+
+
+def _refused(path: Path, why: str, address: str) -> LastwordError:
+    return LastwordError(
+        f"{path} here {why}, so it may have come with the directory, and was not opened. If it is "
+        f"yours, say so with --store {address}, or for good with --trust; if not, move it away"
+    )
 
 
 def _not_ours(found: os.stat_result) -> str:

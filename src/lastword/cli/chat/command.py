@@ -41,7 +41,7 @@ def main(asked: argparse.Namespace) -> int:
     """Do it; the exit code."""
     try:
         config = settings.settled(asked, "lastword chat", lambda found: _trusts(found, asked))
-        store = settings.store_of(config, asked, _STORE)
+        store = settings.store_of(config, asked, _STORE, lambda path: _opens(path, asked))
         agent = settings.maker(config, asked, store)(config.roots, ())
         return asyncio.run(_talk(agent, config, store, asked))
     except ModuleNotFoundError as error:
@@ -54,13 +54,29 @@ def main(asked: argparse.Namespace) -> int:
 
 def _trusts(settings: Found, asked: argparse.Namespace) -> bool:
     """Ask whoever sits at the terminal, if somebody does."""
-    if asked.prompt is not None or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not _somebody_is_there(asked):
         return False
     print("The lastword.toml here, which may not be yours, would")
     for would in settings.left_out.values():
         print(f"  {' '.join(plain(would).split())}")
+    return _agrees("Trust it?")
+
+
+def _opens(path: str, asked: argparse.Namespace) -> bool:
+    if not _somebody_is_there(asked):
+        return False
+    print(f"{plain(path)} was not made by lastword here, so it may have come with the directory.")
+    print("What is in it would be shown as said by you, also to the model.")
+    return _agrees("Open it?")
+
+
+def _somebody_is_there(asked: argparse.Namespace) -> bool:
+    return asked.prompt is None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _agrees(question: str) -> bool:
     try:
-        return input("Trust it? [y/N] ").strip().casefold() in {"y", "yes"}
+        return input(f"{question} [y/N] ").strip().casefold() in {"y", "yes"}
     except EOFError:
         print()
         return False
