@@ -140,6 +140,17 @@ async def test_only_so_many_bytes_of_bodies_are_waited_for_and_a_stops_are_not_a
 
 
 @pytest.mark.scenario("W8", part="server")
+async def test_words_that_mean_stop_are_heard_when_no_more_bytes_of_bodies_are_waited_for() -> None:
+    engine, limits = Doors(), Limits(arriving=10)
+    async with Runtime(engine) as runtime, served(runtime, limits=limits) as client:
+        await runtime.session("s").send("go")
+        refused = await client.send("s", "x" * 2000)
+        assert (refused.status, refused.problem) == (429, "too-many")
+        said = await client.send("s", "stop", heed_stop=True)
+        assert said.json["receipt"]["runs"] == ["s#1"]
+
+
+@pytest.mark.scenario("W8", part="server")
 async def test_a_connection_of_the_reserve_is_as_good_as_any_when_there_is_room() -> None:
     async with crowd(Limits(connections=1)) as (client, _):
         async with client.events("s") as events:

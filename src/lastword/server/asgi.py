@@ -18,7 +18,7 @@ from lastword.runtime.runtime import Runtime
 from lastword.server import pages
 from lastword.server.desk import Asked, Desk, Reply
 from lastword.server.front import LOOPBACK, Front, WhoAsks, must_have_room, refuse
-from lastword.server.limits import Limits
+from lastword.server.limits import Limits, may_have_right_of_way
 from lastword.server.openapi import document
 from lastword.server.operations import OPERATIONS, Handler, Operation, Stream
 from lastword.server.pieces import in_pieces
@@ -125,7 +125,8 @@ class _Endpoint:
             return
         first = operation.first
         if operation.takes:
-            await asked.arrive(first=first)
+            method, path, headers = scope["method"], scope["path"], asked.request.headers
+            await asked.arrive(first=first or may_have_right_of_way(method, path, headers))
             first = first or bool(operation.may_stop and await operation.may_stop(asked))
         if not first:
             must_have_room(scope)
