@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 from lastword import Run
 
@@ -10,6 +11,8 @@ from lastword import Run
 async def engine(run: Run) -> None:
     """Answers; some questions keep it for ever, and some make it deaf to being cancelled."""
     first = run.message.text.partition(" ")[0]
+    if first == "warn":
+        logging.getLogger("somebody.elses").warning("this is so")
     await run.emit(f"re: {run.message.text}")
     while first in {"wait", "deaf"}:
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import fcntl
 import io
 import json
 import logging
@@ -154,8 +156,11 @@ class Process(NamedTuple):
 
 
 @contextmanager
-def process(home: Path, *words: str, lines: int = 1) -> Generator[Process]:
-    """`lastword serve`, and the first lines that it prints; what it logs is in `home/heard`."""
+def process(
+    home: Path, *words: str, lines: int = 1, stderr: int | None = None
+) -> Generator[Process]:
+    """`lastword serve`, and the first lines that it prints; what it logs is in `home/heard`, if it
+    does not go elsewhere."""
     home.mkdir(exist_ok=True)
     where = {"HOME": str(home), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
     command = [sys.executable, "-m", "lastword", "serve", "--engine", ENGINE, "--port", "0"]
@@ -166,7 +171,7 @@ def process(home: Path, *words: str, lines: int = 1) -> Generator[Process]:
             env=os.environ | where,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=heard,
+            stderr=heard if stderr is None else stderr,
             text=True,
         ) as served,
     ):
@@ -185,6 +190,38 @@ async def _signed_in(one: Process) -> Client:
     """By the link that it printed."""
     code = one.said[0].strip().partition("#key=")[2]
     return one.client.as_((await one.client.post("/v1/keys", {"code": code})).json["key"])
+
+
+@pytest.mark.scenario("W27", part="server")
+async def test_nothing_that_anybody_sends_is_written_by_the_loop_to_who_does_not_read_it(
+    tmp_path: Path,
+) -> None:
+    reads, writes = os.pipe()
+    room = fcntl.fcntl(writes, fcntl.F_SETPIPE_SZ, 4096)
+    with (
+        os.fdopen(writes, "wb"),
+        process(tmp_path / "home", "--store", "memory:", stderr=writes) as one,
+        os.fdopen(reads, "rb"),  # closed first, so that it can end whatever it does
+    ):
+        ann = await _signed_in(one)
+        for _ in range(room // 16):  # a line of 16 bytes for each would be more than fits
+            reader, writer = await one.client.open()
+            writer.write(b"\x16\x03\x01 nonsense\r\n\r\n")
+            await asyncio.wait_for(reader.read(), 60)
+            writer.close()
+        stopped = asyncio.wait_for(ann.post("/v1/sessions/s/stop"), 60)
+        assert (await stopped).status == 200
+
+
+@pytest.mark.scenario("W27", part="server")
+async def test_what_anything_else_warns_of_is_in_the_log_in_its_form(tmp_path: Path) -> None:
+    with process(tmp_path / "home", "--store", "memory:", "--log-format", "json") as one:
+        ann = await _signed_in(one)
+        await ann.send("s", "warn of something")
+        while (await ann.get("/v1/sessions/s/log")).json["entries"][-1]["kind"] != "finished":
+            pass
+    [line] = _lines((tmp_path / "home" / "heard").read_text())
+    assert (line["logger"], line["level"]) == ("somebody.elses", "warning")
 
 
 @pytest.mark.scenario("W28", part="server")

@@ -36,17 +36,21 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def written(level: str, form: str) -> Generator[None]:
-    """Write what lastword logs, meanwhile."""
-    handler, logger = _Beside(), logging.getLogger("lastword")
+    """Write what lastword logs, meanwhile; and what anything else warns of, which would be written
+    by whoever says it, on the event loop too."""
+    handler, root, logger = _Beside(), logging.getLogger(), logging.getLogger("lastword")
     handler.setFormatter(_Json() if form == "json" else logging.Formatter(_TEXT))
+    handler.setLevel(level.upper())
     before = logger.level
-    logger.addHandler(handler)
+    root.addHandler(handler)
     logger.setLevel(level.upper())
+    logging.captureWarnings(True)
     try:
         yield
     finally:
+        logging.captureWarnings(False)
         logger.setLevel(before)
-        logger.removeHandler(handler)
+        root.removeHandler(handler)
         handler.flush()
         handler.close()
 

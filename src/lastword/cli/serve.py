@@ -263,7 +263,10 @@ class _Welcome:
 
     def _enter(self) -> None:
         if sys.stdin.readline():
-            print(f"Open {self._link()}", flush=True)
+            told = f"Open {self._link()}"  # by a thread: the terminal may have been told to wait
+            threading.Thread(
+                target=print, args=(told,), kwargs={"flush": True}, daemon=True
+            ).start()
         else:
             self.close()
 

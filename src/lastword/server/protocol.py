@@ -4,6 +4,7 @@ of it is believed; and whoever does not take what it asked for is let go of."""
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,6 +15,8 @@ from lastword.server.limits import RESERVE, Limits
 from lastword.server.lines import ID, turned_away
 from lastword.server.problems import Trouble
 
+_log = logging.getLogger("lastword.http")
+_log.setLevel(logging.ERROR)  # what is wrong with a request is told in its line, and not twice
 _AHEAD = 16  # requests that may wait for the one before them, on one connection
 
 
@@ -51,6 +54,7 @@ class _Protocol(HttpToolsProtocol):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as uvicorn has them
         super().__init__(*args, **kwargs)
+        self.logger = _log
         self._late: asyncio.TimerHandle | None = None
         self._stalled: asyncio.TimerHandle | None = None
         self._unread = 0  # bytes that arrived and are neither of a head that is here nor of a body
