@@ -8,9 +8,10 @@ import pytest
 
 from lastword import FeedEvent, Run, Runtime, Session
 from lastword.core.model import SessionId
-from lastword.core.receipt import ProcessNews
+from lastword.core.receipt import ProcessNews, Receipt
 from lastword.core.transcript import Entry, Finished, Text
 from lastword.runtime.news import QueueNews
+from lastword.stores.contract import Part
 from lastword.stores.memory import MemoryStore
 from lastword.testing import FakeClock
 from tests.promise.workshop import POLITE, Workshop, until, working
@@ -94,6 +95,74 @@ async def test_a_long_log_is_read_to_its_end_while_a_run_goes_on_speaking() -> N
         text = "".join(entry.text for entry in seen.entries if isinstance(entry, Text))
         assert text.startswith("0 1 2 ")
         assert "59 more" in text
+        await session.stop()
+
+
+class Overtaken(MemoryStore):
+    """A store in which something is written while anything is read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reading, self.written = asyncio.Event(), asyncio.Event()
+        self.reads, self.goes_on = 0, False
+
+    async def _meanwhile(self) -> None:
+        if not self.goes_on:
+            return
+        self.reads += 1
+        assert self.reads < 100, "it is read again and again"
+        self.written.clear()
+        self.reading.set()
+        await self.written.wait()
+
+    async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
+        found = await super().entries(session, after)
+        await self._meanwhile()
+        return found
+
+    async def part(
+        self, session: SessionId, before: int | None = None, *, most: int, size: int | None = None
+    ) -> Part:
+        found = await super().part(session, before, most=most, size=size)
+        if most > 1:
+            await self._meanwhile()
+        return found
+
+    async def receipts(self, session: SessionId, skip: int, most: int) -> tuple[Receipt, ...]:
+        found = await super().receipts(session, skip, most)
+        await self._meanwhile()
+        return found
+
+
+@pytest.mark.scenario("W24", part="server")
+async def test_each_reading_ends_however_fast_a_run_speaks() -> None:
+    store = Overtaken()
+
+    async def engine(run: Run) -> None:
+        await run.emit("first ")
+        while await store.reading.wait():
+            store.reading.clear()
+            await run.emit("more ")
+            await run.call(asyncio.sleep, 0)  # which is written down before it is made
+            store.written.set()
+
+    async with Runtime(engine, store=store) as runtime:
+        session = runtime.session("s")
+        await session.send("go")
+        async for event in session.events(0):
+            if event.kind == "text":
+                break
+        store.goes_on = True
+        page = await session.record.page(None, 50, 1 << 20)
+        said = "".join(one.text for one in page.entries() if isinstance(one, Text))
+        assert said.startswith("first more")
+        assert page.number == session.last_event, "it is of the step in which it returns"
+        assert await session.record.receipts(0, 10) == ()
+        seen = await session.view()
+        text = "".join(one.text for one in seen.entries if isinstance(one, Text))
+        assert text.startswith(said)
+        assert text.removeprefix("first ").replace("more ", "") == "", "nothing twice, or lost"
+        store.goes_on = False
         await session.stop()
 
 

@@ -9,7 +9,8 @@ they were not accepted, so nothing of them may be stored later.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TypeVar
 
@@ -55,6 +56,14 @@ async def ask(store: Awaitable[T]) -> T:
         raise StoreError(f"the store failed: {error!r}") from error
 
 
+class Reading:
+    """Of a log that is added to meanwhile, and in which nothing changes."""
+
+    def __init__(self, stored: int) -> None:
+        self.stored = stored  # how many entries were, when it began
+        self.since: list[Entry] = []  # what was since
+
+
 class Journal:
     """One session's way to its store."""
 
@@ -70,7 +79,6 @@ class Journal:
     ) -> None:
         self.serial = 0
         self.claim: Claim | None = None  # of the load that all this goes on from
-        self.writes = 0  # how many were begun
         self.on_cells: Callable[[tuple[StoredCell, ...]], object] = bool  # who tells of them
         self._clock = clock
         self._machine = machine
@@ -91,6 +99,9 @@ class Journal:
         self._standing = AT_REST  # as the store has it
         self._waits = False
         self._given_up = False
+        self._stored: int | None = None  # how many entries the store has; None: it was not asked
+        self._writing: tuple[Entry, ...] = ()  # what the write under way has taken
+        self._readings: list[Reading] = []
         self._gone: OwnedElsewhere | None = None
 
     def add(self, *entries: Entry) -> None:
@@ -119,14 +130,9 @@ class Journal:
         return await ask(self._store.values(self._session))
 
     @property
-    def unwritten(self) -> tuple[Entry, ...]:
-        """What no write has taken yet."""
-        return tuple(_written(self._pending))
-
-    @property
-    def writing(self) -> bool:
-        """Whether a write is under way."""
-        return self._turn.locked()
+    def unstored(self) -> tuple[Entry, ...]:
+        """What is not known to be stored yet."""
+        return (*self._writing, *_written(self._pending))
 
     @property
     def behind(self) -> bool:
@@ -213,9 +219,10 @@ class Journal:
                 state=self._state,
                 claim=self.claim,
             )
-            self.writes += 1
+            self._writing = write.entries
             try:
                 await ask(self._store.commit(write))
+                self._have_stored(write.entries)
                 self._standing = stands
                 self.on_cells(write.cells)
             except BaseException as error:
@@ -229,8 +236,44 @@ class Journal:
                     self.lose(error)
                 raise
             finally:
-                self._under_way = None
+                self._under_way, self._writing = None, ()
                 self._given_up = False
+
+    def _have_stored(self, entries: tuple[Entry, ...]) -> None:
+        self._writing = ()
+        if self._stored is not None:
+            self._stored += len(entries)
+        for reading in self._readings:
+            reading.since += entries
+
+    @asynccontextmanager
+    async def reading(self) -> AsyncGenerator[Reading]:
+        """Read the log as it stands, while it goes on.
+
+        How many entries are stored is known of a session that is ours, once the store was asked for
+        it; of any other it is asked each time. Nothing is written while it is.
+        """
+        ours = self.claim is not None and not self.closed
+        if self._stored is None or not ours:
+            async with self._turn:
+                part = await ask(self._store.part(self._session, None, most=1, size=1))
+                self._stored = part.length
+        reading = Reading(self._stored)
+        self._readings.append(reading)
+        try:
+            yield reading
+        finally:
+            self._readings.remove(reading)
+
+    @asynccontextmanager
+    async def still(self) -> AsyncGenerator[None]:
+        """Nothing is written meanwhile, so it is to be short."""
+        async with self._turn:
+            yield
+
+    def after(self, reading: Reading) -> tuple[Entry, ...]:
+        """What comes after the entries that were stored when it began, up to this step."""
+        return (*reading.since, *self.unstored)
 
     def lose(self, error: OwnedElsewhere | None = None) -> None:
         """The session is another process's by now."""

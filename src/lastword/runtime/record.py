@@ -16,8 +16,10 @@ from lastword.core.value import value
 from lastword.runtime.conversation import Conversation
 from lastword.runtime.driver import Driver
 from lastword.runtime.journal import ask
-from lastword.runtime.view import moment, settled
+from lastword.runtime.view import moment, standing
 from lastword.stores.contract import Part
+
+_TRIES = 3  # to read receipts while others are written; then those wait for one reading
 
 
 @value
@@ -62,44 +64,51 @@ class Record:
 
 
 async def _page(driver: Driver, before: int | None, most: int, size: int) -> Page:
-    store, journal, through = driver.shared.store, driver.journal, False
-    while True:
-        writes, found = await settled(driver)
-        part = await ask(store.part(driver.id, before, most=most, size=size))
+    store, journal = driver.shared.store, driver.journal
+    found = await standing(driver)
+    async with journal.reading() as reading:
+        ends = reading.stored + 1 if before is None else min(before, reading.stored + 1)
+        part = await ask(store.part(driver.id, ends, most=most, size=size))
+        length = min(reading.stored, part.length)
         runs = {e.run for e in part.entries if isinstance(e, Text | Thinking)}
-        last = part.length if through else await _last_cut(driver, part, runs)
-        between = ()
-        if last > part.last:
-            rest = await ask(store.part(driver.id, last + 1, most=last - part.last))
-            between = rest.entries
-        if writes != journal.writes:
-            continue
-        number, generation, typing, held = moment(driver, found)
-        tail = journal.unwritten
-        if last < part.length and any(e.run in runs for e in _cuts((*tail, *held))):
-            through = True
-            continue
-        read = (*part.entries, *between, *tail, *held)
-        if part.last < part.length:
-            return Page(number, generation, typing, part.before, len(part.entries), read)
-        ends = len(tail) if before is None else max(min(before - 1 - part.length, len(tail)), 0)
-        many = min(len(part.entries) + ends, most)
-        over = len(part.entries) + ends - many
-        return Page(number, generation, typing, part.before + over, many, read[over:])
+        last = await _last_cut(driver, part, length, runs)
+        while True:
+            between = await _between(driver, part.last, last)
+            number, generation, typing, held = moment(driver, found)
+            tail = journal.after(reading)
+            if last >= length or not _takes_back((*tail, *held), runs):
+                break
+            last = length  # something new does, and counts back through all that lies between
+    read = (*part.entries, *between, *tail, *held)
+    if part.last < length:
+        return Page(number, generation, typing, part.before, len(part.entries), read)
+    more = len(tail) if before is None else max(min(before - 1 - length, len(tail)), 0)
+    many = min(len(part.entries) + more, most)
+    over = len(part.entries) + more - many
+    return Page(number, generation, typing, part.before + over, many, read[over:])
 
 
 async def _receipts(driver: Driver, skip: int, most: int) -> tuple[Receipt, ...]:
-    while True:
-        writes, _ = await settled(driver)
-        fresh = [e for e in reversed(driver.journal.unwritten) if isinstance(e, Receipt)]
-        left = max(skip - len(fresh), 0)
-        stored = await ask(driver.shared.store.receipts(driver.id, left, most))
-        if writes == driver.journal.writes:
-            return (*fresh[skip:], *stored)[:most]
+    journal = driver.journal
+    await standing(driver)
+    for _ in range(_TRIES):
+        async with journal.reading() as reading:
+            found = await _receipts_now(driver, skip, most)
+            if not any(isinstance(e, Receipt) for e in reading.since):
+                return found
+    async with journal.still():
+        return await _receipts_now(driver, skip, most)
+
+
+async def _receipts_now(driver: Driver, skip: int, most: int) -> tuple[Receipt, ...]:
+    fresh = [e for e in reversed(driver.journal.unstored) if isinstance(e, Receipt)]
+    left = max(skip - len(fresh), 0)
+    stored = await ask(driver.shared.store.receipts(driver.id, left, most))
+    return (*fresh[skip:], *stored)[:most]
 
 
 async def _said(driver: Driver, ids: Collection[MessageId]) -> tuple[Message, ...]:
-    fresh = [e.message for e in driver.journal.unwritten if isinstance(e, Said)]
+    fresh = [e.message for e in driver.journal.unstored if isinstance(e, Said)]
     found = {message.id: message for message in fresh if message.id in ids}
     for id_ in ids:
         if id_ not in found and (told := await ask(driver.shared.store.message(driver.id, id_))):
@@ -107,13 +116,20 @@ async def _said(driver: Driver, ids: Collection[MessageId]) -> tuple[Message, ..
     return tuple(found.values())
 
 
-async def _last_cut(driver: Driver, part: Part, runs: Collection[RunId]) -> int:
+async def _last_cut(driver: Driver, part: Part, length: int, runs: Collection[RunId]) -> int:
     """Of what takes back something that runs said in a part of the log, the last; or its end."""
-    if not runs or part.last >= part.length:
+    if not runs or part.last >= length:
         return part.last
     cuts = await ask(driver.shared.store.cuts(driver.id, runs, part.last))
-    return cuts[-1][0] if cuts else part.last
+    return max((number for number, _ in cuts if number <= length), default=part.last)
 
 
-def _cuts(entries: Iterable[Entry]) -> list[Unshown]:
-    return [entry for entry in entries if isinstance(entry, Unshown)]
+async def _between(driver: Driver, first: int, last: int) -> tuple[Entry, ...]:
+    """The entries after one, up to another."""
+    if last <= first:
+        return ()
+    return (await ask(driver.shared.store.part(driver.id, last + 1, most=last - first))).entries
+
+
+def _takes_back(entries: Iterable[Entry], runs: Collection[RunId]) -> bool:
+    return any(isinstance(entry, Unshown) and entry.run in runs for entry in entries)

@@ -1,22 +1,19 @@
 """A session as whoever comes to watch it finds it: what happened, and where to go on.
 
-The log in the store, and what is on its way there, are one story only if nothing was written
-between the reading and the look at the rest. So what was is read too, and no more than that: a long
-log takes longer to read than a run needs for its next word, and would never be read to its end.
-What a run is about to say is not part of it: who follows the feed from here is told.
+The log in the store, and what was added since the reading of it began, are one story: nothing of a
+log is changed, so what was there is read once, however fast a run speaks meanwhile. What a run is
+about to say is not part of it: who follows the feed from here is told.
 """
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 
 from lastword.core.model import Generation
 from lastword.core.queue import AT_REST, Queued
 from lastword.core.seen import seen
 from lastword.core.transcript import Entry
 from lastword.core.value import value
-from lastword.errors import StoreError
 from lastword.runtime.driver import Driver
 from lastword.runtime.journal import ask
 from lastword.runtime.news import QueueNews
@@ -37,30 +34,20 @@ class View:
 
 async def view(driver: Driver) -> View:
     """All there is to see now. To look takes nothing, so another process may have the session."""
-    stored: tuple[Entry, ...] = ()
-    while True:
-        writes, found = await settled(driver)
-        stored += await ask(driver.shared.store.entries(driver.id, len(stored)))
-        if writes == driver.journal.writes:
-            number, generation, typing, held = moment(driver, found)
-            every = (*stored, *driver.journal.unwritten, *held)
-            entries = seen(every) if len(every) <= _SHORT else await asyncio.to_thread(seen, every)
-            return View(number, generation, typing, entries)
-
-
-async def settled(driver: Driver) -> tuple[int, StoredSession | None]:
-    """When nothing is being written: how many writes there were; and, of a session that another
-    process may have, where it stands."""
     journal = driver.journal
+    found = await standing(driver)
+    async with journal.reading() as reading:
+        stored = (await ask(driver.shared.store.entries(driver.id)))[: reading.stored]
+        number, generation, typing, held = moment(driver, found)
+        every = (*stored, *journal.after(reading), *held)
+    entries = seen(every) if len(every) <= _SHORT else await asyncio.to_thread(seen, every)
+    return View(number, generation, typing, entries)
+
+
+async def standing(driver: Driver) -> StoredSession | None:
+    """Of a session that another process may have, where it stands."""
     await driver.feed.claim.known()  # what was not shown yet waits for that
-    while True:
-        with suppress(StoreError):  # what is not stored yet is seen all the same
-            await journal.committed()
-        if not journal.writing:
-            break
-    writes = journal.writes
-    known = driver.moves.known
-    return writes, None if known else await ask(driver.shared.store.peek(driver.id))
+    return None if driver.moves.known else await ask(driver.shared.store.peek(driver.id))
 
 
 def moment(
