@@ -14,6 +14,7 @@ import pytest
 
 from lastword import Runtime
 from lastword.server import Limits, Token
+from lastword.server.limits import RESERVE
 from tests.promise.workshop import until
 from tests.server.client import SECRET, Client, read_answer, read_head, served, serving_engine
 from tests.server.engines import Doors, echo
@@ -241,9 +242,10 @@ async def test_those_who_rest_give_way_and_those_who_are_being_answered_do_not()
         watching = [await stack.enter_async_context(client.events("s")) for _ in range(4)]
         for events in watching:
             await anext(events)
-        idle = [await client.open() for _ in range(40)]
+        idle = [await client.open() for _ in range(4 + RESERVE + 40)]
+        await asyncio.gather(*(closed(reader) for reader, _ in idle[4:44]))
         assert (await client.get("/v1/me")).status == 200
-        await asyncio.gather(*(closed(reader) for reader, _ in idle[:30]))
+        await closed(idle[0][0])
         more = [await stack.enter_async_context(client.events("s")) for _ in range(4)]
         for events in more:
             await anext(events)

@@ -57,7 +57,7 @@ def routes(
     *,
     hosts: Collection[str] | None = None,
     who: WhoAsks | None = None,
-) -> ASGIApp:
+) -> Front:
     """The app of a desk."""
     paths: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:

@@ -84,6 +84,10 @@ class Front:
         finally:
             line.write()
 
+    def whose(self, scope: Scope) -> Who | None:
+        """Who asks, by a request's head."""
+        return self._find(scope, Headers(scope=scope))
+
     def _must_be_for_us(self, scope: Scope, headers: Headers) -> None:
         path: bytes = scope.get("raw_path") or b""
         if any(hidden in path.lower() for hidden in _HIDDEN):
@@ -120,7 +124,10 @@ class Front:
         return False
 
     def _say_who(self, scope: Scope, headers: Headers) -> None:
-        """For the routes. A `who` that fails is a mistake only where somebody has to be known."""
+        """For the routes, unless it had to be known earlier. A `who` that fails is a mistake only
+        where somebody has to be known."""
+        if "lastword.who" in scope:
+            return
         scope["lastword.who"] = None
         try:
             scope["lastword.who"] = self._find(scope, headers)

@@ -6,55 +6,67 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
+from starlette.datastructures import Headers
+from starlette.types import Scope
+from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from lastword.server.front import LABELS
-from lastword.server.limits import RESERVE, Limits
+from lastword.server.limits import RESERVE, Limits, has_right_of_way, may_have_right_of_way
 from lastword.server.lines import ID, turned_away
+from lastword.server.pace import Pace
 from lastword.server.problems import Trouble
+from lastword.server.ways import Connection, Way, Ways
+from lastword.server.who import Who
 
 _log = logging.getLogger("lastword.http")
 _log.setLevel(logging.ERROR)  # what is wrong with a request is told in its line, and not twice
-_AHEAD = 16  # requests that may wait for the one before them, on one connection
+_AHEAD = 16  # requests of one connection that may wait, of who is known
 
 
-def protocol(limits: Limits) -> type[asyncio.Protocol]:
-    """The protocol of a server with these limits."""
-    return type("Protocol", (_Protocol,), {"limits": limits, "ways": _Ways({}, {}, {})})
+def protocol(limits: Limits, whose: Callable[[Scope], Who | None]) -> type[asyncio.Protocol]:
+    """The protocol of a server with these limits, that knows who asks by a request's head."""
+    house = _House(limits, whose, Ways(), Ways(), Pace(), set(), set())
+    return type("Protocol", (_Protocol,), {"house": house})
+
+
+class _House(NamedTuple):
+    """What all connections of a server have in common.
+
+    Who comes when there is no more room is one of the reserve, until it asks for something: then
+    somebody gives way to it, or it has to have right of way. When the reserve is full, somebody
+    gives way to whoever comes.
+    """
+
+    limits: Limits
+    whose: Callable[[Scope], Who | None]
+    ways: Ways
+    reserve: Ways
+    pace: Pace
+    inside: set[object]
+    crowded: set[object]  # who are of the reserve
 
 
 class _TurnedAway(Exception):
     """So that nothing more of what has arrived is read."""
 
 
-def _one_gives_way(way: dict[_Protocol, None]) -> bool:
-    for one in way:
-        one.transport.abort()
-        one.be_active()
-        return True
-    return False
-
-
-class _Ways(NamedTuple):
-    """Those that nothing is done for yet. When there is no more room they give way to whoever
-    comes, who has been there longest first: before all others those who rest, then those whose body
-    is on its way. If there are none, who comes is one of the reserve, and has to have right of way;
-    there they give way to one another, but not before all that arrived with them was read."""
-
-    resting: dict[_Protocol, None]
-    arriving: dict[_Protocol, None]
-    reserve: dict[_Protocol, None]
-
-
 class _Protocol(HttpToolsProtocol):
-    limits = Limits()
-    ways: ClassVar[_Ways] = _Ways({}, {}, {})
+    house: ClassVar[_House]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as uvicorn has them
         super().__init__(*args, **kwargs)
         self.logger = _log
+        self.limits = self.house.limits
+        self._way: Way | None = None  # in which it gives way to others
+        self._waits: Literal["", "resting", "arriving"] = ""
+        self._asked = False
+        self._gone = False
+        self._who: Who | None = None
         self._late: asyncio.TimerHandle | None = None
         self._stalled: asyncio.TimerHandle | None = None
         self._unread = 0  # bytes that arrived and are neither of a head that is here nor of a body
@@ -76,20 +88,101 @@ class _Protocol(HttpToolsProtocol):
             self._turn_away(Trouble("too-many", f"{most} connections are open; try again soon"))
 
     def _has_room(self) -> bool:
-        here, most = len(self.connections), self.limits.connections
-        if here <= most or _one_gives_way(self.ways.resting) or _one_gives_way(self.ways.arriving):
+        house = self.house
+        if len(house.inside) < self.limits.connections:
+            house.inside.add(self)
             return True
         self._crowded = True
-        return here <= most + RESERVE or _one_gives_way(self.ways.reserve)
+        house.crowded.add(self)
+        if len(house.crowded) <= RESERVE:
+            return True
+        silent = next(iter(house.reserve.silent), None)
+        found = house.reserve.for_who_comes() or house.ways.for_who_comes() or silent
+        return self._makes_way(found)
+
+    def _come_in(self) -> None:
+        """It is not one of the reserve any more, if there is room now that its request is here."""
+        house, known = self.house, self._who is not None
+        full = len(house.inside) >= self.limits.connections
+        if self._crowded and full and not self._makes_way(house.ways.for_who_asks(known=known)):
+            return
+        self._crowded = False
+        house.crowded.discard(self)
+        house.inside.add(self)
+
+    def _makes_way(self, one: Connection | None) -> bool:
+        if not isinstance(one, _Protocol):
+            return False
+        one.send_away()
+        return True
+
+    def send_away(self) -> None:
+        """It gives way to another."""
+        self._leave()
+        self.transport.abort()
+
+    def _leave(self) -> None:
+        self._gone = True
+        self._be_in(None)
+        self.house.inside.discard(self)
+        self.house.crowded.discard(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.be_active()
+        self._be_active()
+        self._leave()
         self._not_stalled()
         super().connection_lost(exc)
         for cycle in self._unanswered:  # uvicorn tells only the last, and others may go on
             if not cycle.response_complete:
                 cycle.disconnected = True
             cycle.message_event.set()
+
+    # who it is, and to whom it gives way
+
+    def _settle(self) -> None:
+        if not self._gone:
+            self._be_in(self._fitting())
+
+    def _fitting(self) -> Way | None:
+        ways, who = self.house.reserve if self._crowded else self.house.ways, self._who
+        if not self._asked:
+            return ways.silent
+        if who is None:
+            return ways.strangers
+        if self._waits:
+            return ways.resting if self._waits == "resting" else ways.arriving
+        if self.flow.write_paused and not self._watches():
+            return ways.slow.setdefault(who.principal, {})
+        return None
+
+    def _watches(self) -> bool:
+        return str(self.scope.get("path", "")).endswith("/events")
+
+    def _be_in(self, way: Way | None) -> None:
+        if way is self._way:
+            return  # and stays where it is in it
+        if self._way is not None:
+            self._way.pop(self, None)
+        self._way = way
+        if way is not None:
+            way[self] = None
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """What has right of way is begun at once, and everything else in its turn."""
+        scope = cast("Scope", cycle.scope)
+        first = may_have_right_of_way(scope["method"], scope["path"], Headers(scope=scope))
+        begin = partial(self._begin, cycle, app)
+        if not first:
+            self.house.pace.begin("known" if scope["lastword.who"] else "strangers", begin)
+        elif scope["lastword.who"]:
+            begin()
+        else:
+            health = has_right_of_way(scope["method"], scope["path"]) and scope["method"] == "GET"
+            self.house.pace.begin("health" if health else "strangers", begin)
+
+    def _begin(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        if not self.transport.is_closing():
+            super()._start_asgi_task(cycle, app)
 
     # what arrives
 
@@ -107,20 +200,26 @@ class _Protocol(HttpToolsProtocol):
         self._expect_head()
 
     def on_headers_complete(self) -> None:
-        self.be_active()
+        self._be_active()
         self._in_head, self._in_body, self._unread = False, True, 0
         size = len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
         if size > self.limits.header:
             self._too_large()
             raise _TurnedAway
-        if len(self.pipeline) >= _AHEAD:
-            self._turn_away(Trouble("too-many", f"{_AHEAD} requests wait for the one before them"))
+        scope = cast("Scope", self.scope)
+        self._asked, self._who = True, self.house.whose(scope)
+        ahead = _AHEAD if self._who else 0
+        if sum(not one.response_complete for one in self._unanswered) > ahead:
+            told = f"{ahead} requests may wait for the one before them"
+            self._turn_away(Trouble("too-many", told))
             raise _TurnedAway
-        self._crowded = self._crowded and len(self.connections) > self.limits.connections
-        self._waits_in(self.ways.arriving)
+        self._come_in()
+        self._waits = "arriving"
+        scope["lastword.who"] = self._who
         ours = {"lastword.paused": self._paused, "lastword.crowded": self._crowded}
         self.scope["extensions"] = ours  # pyright: ignore[reportGeneralTypeIssues] - ours, too
         super().on_headers_complete()
+        self._settle()
         self.flow.resume_reading()  # what waits is bounded, and that somebody leaves has to be read
         self._unanswered = [one for one in self._unanswered if not one.response_complete]
         self._unanswered.append(self.cycle)
@@ -131,8 +230,8 @@ class _Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._in_body = False
-        for way in (self.ways.arriving, self.ways.reserve):
-            way.pop(self, None)
+        self._waits = ""
+        self._settle()
         super().on_message_complete()
         if self.cycle.response_complete:
             self._rest()
@@ -148,38 +247,46 @@ class _Protocol(HttpToolsProtocol):
             self._rest()
 
     def _expect_head(self) -> None:
-        self.be_active()
         self._in_head = True
-        self._waits_in(self.ways.resting)
-        self._late = self.loop.call_later(self.limits.arrival, self._too_late)
+        self._wait(self.limits.arrival, self._too_late)
 
     def _rest(self) -> None:
         """All was answered: another request may come, or what is left of a body that nobody reads.
 
-        uvicorn's own clock for this is put back by every byte.
+        uvicorn's own clock for this is put back by every byte. Of who is not known the next request
+        is read in its turn.
         """
-        self.be_active()
-        self._waits_in(self.ways.resting)
         seconds = self.limits.arrival if self._in_body else self.limits.idle
-        self._late = self.loop.call_later(seconds, self.transport.abort)
+        self._wait(seconds, self.transport.abort)
+        if self._who is None:
+            self.flow.pause_reading()
+            self.house.pace.begin("strangers", self._read_on)
 
-    def _waits_in(self, way: dict[_Protocol, None]) -> None:
-        (self.ways.reserve if self._crowded else way)[self] = None
+    def _read_on(self) -> None:
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
 
-    def be_active(self) -> None:
-        """It is not waited for, and gives way to nobody."""
-        for way in self.ways:
-            way.pop(self, None)
+    def _wait(self, seconds: float, late: Callable[[], object]) -> None:
+        self._be_active()
+        self._waits = "resting"
+        self._settle()
+        self._late = self.loop.call_later(seconds, late)
+
+    def _be_active(self) -> None:
+        """It is not waited for."""
+        self._waits = ""
         if self._late:
             self._late.cancel()
             self._late = None
 
     def pause_writing(self) -> None:
         super().pause_writing()
+        self._settle()
         self._watch_it_read(self.transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
         super().resume_writing()
+        self._settle()
         self._not_stalled()
 
     def _watch_it_read(self, left: int) -> None:
@@ -218,7 +325,9 @@ class _Protocol(HttpToolsProtocol):
         return bool(open_) and (open_ != [self.cycle] or self.cycle.response_started)
 
     def _turn_away(self, trouble: Trouble) -> None:
-        self.be_active()
+        self._be_active()
+        self._waits = "resting"  # it is, until all was taken
+        self._settle()
         if not self._is_answering():  # else it would be part of that
             body = trouble.body
             told = [

@@ -61,9 +61,10 @@ async def serving(
 
     What is given hurries the end: nobody is waited for any more.
     """
+    front = routes(desk, hosts=hosts)
     config = uvicorn.Config(
-        routes(desk, hosts=hosts),
-        http=protocol(desk.limits),
+        front,
+        http=protocol(desk.limits, front.whose),
         ws="none",
         lifespan="off",
         backlog=AT_ONCE,
