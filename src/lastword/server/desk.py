@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -21,11 +23,14 @@ from lastword.server.shapes import Shapes, encode, unread
 from lastword.server.streams import Streams
 from lastword.server.who import Keys, Who
 from lastword.server.wire import ReceiptOut
+from lastword.stores.aside import Breathe, aside
 
 T = TypeVar("T")
 _LONGEST_NAME = 200
 _SMALL = 16 << 10  # bytes of a body that has right of way, and takes nobody's room
 _FORBIDDEN = frozenset("/#\\")
+_QUICK = 64 << 10  # bytes that are decoded in no time
+_PARTS = 50_000
 
 
 @dataclass(eq=False)
@@ -41,6 +46,7 @@ class Desk:
     shares: Shares = field(init=False)
     streams: Streams = field(init=False)
     known: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # by principal
+    coming: Counter[str] = field(default_factory=Counter[str])  # bytes, by session, being accepted
     named: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # and asked for
 
     def __post_init__(self) -> None:
@@ -61,6 +67,11 @@ class Reply:
 def reply(told: object, status: int = 200) -> Reply:
     """The same, of something that the wire knows."""
     return Reply(encode(told), status)
+
+
+async def made(told: object, status: int = 200) -> Reply:
+    """The same, of something that may be long: it is put into words beside the loop."""
+    return await asyncio.to_thread(reply, told, status)
 
 
 class Asked:
@@ -143,8 +154,11 @@ class Asked:
                 f"say content-type: application/json; it is {media or 'not said'!r}",
             )
         await self.arrive()
+        body = self._body or b""
         try:
-            return msgspec.json.decode(self._body or b"", type=kind)
+            if len(body) <= _QUICK:
+                return msgspec.json.decode(body, type=kind)
+            return await asyncio.to_thread(_decoded, body, kind)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Trouble("bad-request", f"the body is not what was expected: {error}") from error
 
@@ -194,6 +208,30 @@ class Asked:
         asked, name = self.desk.questions, self.id
         every = asked.open() if asked else ()
         return tuple(q for q in every if q.session == name or q.session.startswith(f"{name}#"))
+
+
+def _decoded(body: bytes, kind: type[T]) -> T:
+    """A thread decodes it; but all wait for who decodes, so it has to have few parts."""
+    if aside(partial(_parts, body)) > _PARTS:
+        raise Trouble("too-large", f"the body has more than {_PARTS} parts, which is the limit")
+    return msgspec.json.decode(body, type=kind)
+
+
+def _parts(body: bytes, breathe: Breathe) -> int:
+    """How many values and names JSON has, about, but not more than are too many: what stands
+    between its texts is counted, and the texts are passed over."""
+    found, at, inside = 0, 0, False
+    while found <= _PARTS and at <= len(body):
+        quote = body.find(b'"', at)
+        end = quote if quote >= 0 else len(body)
+        if not inside:
+            found += sum(body.count(mark, at, end) for mark in (b",", b"[", b"{"))
+        text = body[at:end] if inside else b""
+        if (len(text) - len(text.rstrip(b"\\"))) % 2 == 0:  # else it is a quote within
+            inside = not inside
+        at = end + 1
+        breathe()
+    return found
 
 
 def _name(name: str) -> str:

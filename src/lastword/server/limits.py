@@ -25,6 +25,7 @@ class Limits:
     requests: int = 256  # at the same time, of one principal; one counts when its body is here
     arriving: int = 64 << 20  # bytes of one principal's bodies that are not here whole
     stops: int = 1024  # of one principal at the same time, with what else has right of way
+    waiting: int = 16 << 20  # bytes, about, of the messages that wait in one session
     watchers: int = 1024  # event streams of one principal
     all_watchers: int = 3072  # so that there are connections for who wants to stop something
     sessions: int = 10_000  # of one principal

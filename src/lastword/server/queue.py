@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from msgspec import UNSET
@@ -10,7 +12,7 @@ from lastword.cells.serving import resume_in
 from lastword.errors import NotWaiting
 from lastword.runtime.session import Session
 from lastword.server import wire
-from lastword.server.desk import Asked, Reply, reply
+from lastword.server.desk import Asked, Reply, made, reply
 from lastword.server.problems import Trouble
 
 
@@ -21,7 +23,7 @@ async def listed(asked: Asked) -> Reply:
     if "read" not in asked.who.rights:  # and has changed it: they see what is theirs
         mine = tuple(one for one in news.messages if one.message.by == asked.who.name)
         news = replace(news, messages=mine)
-    return reply(asked.shapes.queue(news))
+    return await made(asked.shapes.queue(news))
 
 
 async def change(asked: Asked) -> Reply:
@@ -33,10 +35,40 @@ async def change(asked: Asked) -> Reply:
         raise Trouble("bad-request", "say what is to change: text, or to")
     if told.text is not UNSET:
         _must_be_words(session, message)
+        _must_fit(asked, session, _size(told.text), less=message)
         await session.edit(message, told.text)
     if told.to is not UNSET:
         await session.move(message, _place(asked, told.to))
     return await listed(asked)
+
+
+@contextmanager
+def fits(asked: Asked, session: Session, said: wire.MessageIn) -> Generator[None]:
+    """Whether there is room for a message to wait, while it is being accepted."""
+    size = _size(said.text) + sum(_size(one.data) for one in said.attachments)
+    coming = asked.desk.coming
+    _must_fit(asked, session, size + coming[session.id])
+    coming[session.id] += size
+    try:
+        yield
+    finally:
+        coming[session.id] -= size
+        if not coming[session.id]:
+            del coming[session.id]
+
+
+def _must_fit(asked: Asked, session: Session, size: int, less: str = "") -> None:
+    waiting = [one.message for one in session.waiting.messages if one.message.id != less]
+    here = sum(_size(m.text) + sum(_size(a.data) for a in m.attachments) for m in waiting)
+    most = asked.desk.limits.waiting
+    if waiting and here + size > most:
+        why = f"the messages that wait in {asked.name} have {here} bytes already, of {most}"
+        raise Trouble("queue-full", f"{why}; this was not accepted")
+
+
+def _size(text: str) -> int:
+    """About: to know it exactly takes as long as to encode it."""
+    return len(text) if text.isascii() else 4 * len(text)
 
 
 def _place(asked: Asked, to: int) -> int:

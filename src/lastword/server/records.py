@@ -16,7 +16,7 @@ from lastword.core.model import MessageId
 from lastword.core.transcript import build
 from lastword.runtime.record import Page, Record
 from lastword.server import wire
-from lastword.server.desk import Asked, Reply, reply
+from lastword.server.desk import Asked, Reply, made, reply
 from lastword.server.pieces import in_pieces
 from lastword.server.problems import Trouble
 from lastword.server.shapes import PAGE, Shapes, asked_before
@@ -120,11 +120,6 @@ def _lot(lines: Iterator[bytes], breathe: Breathe) -> bytes:
         if size >= PIECE:
             break
     return b"".join(found)
-
-
-async def made(told: object) -> Reply:
-    """An answer that may be long, put into words beside the loop."""
-    return await asyncio.to_thread(reply, told)
 
 
 async def processes(asked: Asked) -> Reply:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from importlib import metadata
 
 from lastword.cells.serving import ANSWERS
@@ -17,10 +18,13 @@ from lastword.server import wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.limits import STOP_WORDS
 from lastword.server.problems import Trouble
+from lastword.server.queue import fits
 from lastword.server.who import LOCAL, Keys
 from lastword.stores.contract import Overview, Place
 
 _AT_ONCE = 50  # sessions of a list that are looked at in one step
+_WORDS = 1 << 20  # characters of messages that the answer to a stop has whole
+_BEGINNING = 200  # and of each other
 _TAKES_OVER: tuple[Policy, ...] = ("takeover", "rollback")
 
 
@@ -143,14 +147,16 @@ async def send(asked: Asked) -> Reply:
     _must_be_words(asked, said)
     name = asked.name
     await _must_have_room(asked, name)
-    session = asked.session
-    ticket = await session.send(
-        said.text,
-        id=said.id,
-        by=asked.who.name,
-        attachments=_attachments(said.attachments),
-        on_message=_policy(asked, said.on_message),
-    )
+    session, policy = asked.session, _policy(asked, said.on_message)
+    waits = (policy or asked.desk.runtime.settings.on_message) not in _TAKES_OVER
+    with fits(asked, session, said) if waits else nullcontext():
+        ticket = await session.send(
+            said.text,
+            id=said.id,
+            by=asked.who.name,
+            attachments=_attachments(said.attachments),
+            on_message=policy,
+        )
     told = asked.shapes.ticket(ticket, name, session.generation)
     return reply(told, 202)
 
@@ -206,10 +212,21 @@ async def _stopped(asked: Asked, session: Session, run: str | None, reason: str 
     wait = asked.choice("wait", "quiet", "fence")
     answer: Answer = session.stop(run=run, by=asked.who.name, said=reason)
     receipt = await (answer.fenced() if wait == "fence" else answer)
-    told = asked.seen(receipt)
+    told = _short(asked.seen(receipt))
     if not receipt and await asked.desk.runtime.overview(session.id) is None:
         told.words = f"There is no session {asked.name} of yours here, so nothing was stopped."
     return reply(wire.Stopped(told))
+
+
+def _short(told: wire.ReceiptOut) -> wire.ReceiptOut:
+    """Without long words of messages that were dropped, as far as they are many: nobody is to wait
+    for them who stops. The log and the receipts have them whole."""
+    size = 0
+    for one in told.messages:
+        size += len(one.message.text)
+        if size > _WORDS:
+            one.message.text = f"{one.message.text[:_BEGINNING]}…"
+    return told
 
 
 def _told(place: Place) -> str:

@@ -180,13 +180,21 @@ class Streams:
                     del self._hubs[hub.session.id]
 
     def _beat(self) -> None:
-        """Let every stream show that it lives, and end those that nobody reads."""
         loop = asyncio.get_running_loop()
         self._beating = loop.call_later(_BEAT, self._beat) if self._hubs else None
-        for hub in tuple(self._hubs.values()):
+        self._show_life(list(self._hubs.values()))
+
+    def _show_life(self, left: list[Hub]) -> None:
+        """Let every stream show that it lives, and end those that nobody reads: those of a few
+        sessions in each turn."""
+        loop = asyncio.get_running_loop()
+        for hub in left[:_AT_ONCE]:
             for watcher in tuple(hub.watchers):
                 watcher.beat(loop.time() - self._stalled)
-            hub.tasks.start(_tell(hub), name="a sign of life")
+            if hub.watchers:
+                hub.tasks.start(_tell(hub), name="a sign of life")
+        if rest := left[_AT_ONCE:]:
+            loop.call_soon(self._show_life, rest)
 
 
 async def _tend(hub: Hub) -> None:
