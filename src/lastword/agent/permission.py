@@ -12,13 +12,15 @@ import asyncio
 import json
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from secrets import token_hex
 from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from lastword.agent.left import Left, left_question
 from lastword.agent.question import Asker, News, Question, QuestionNews, asker_of
 from lastword.agent.rules import BACKGROUND, LONGEST, SUBJECTS, Action, Rule, Rules, Subject, called
 from lastword.agent.scopes import scopes_of
@@ -62,7 +64,6 @@ _threads = DaemonThreads()
 _NOT_ALLOWED = "the person did not allow it"
 _UNHEARD = "(there was nobody to ask)"
 _NOBODY = "it has to be allowed, and there is nobody to ask"
-_REMEMBERED = 1000  # calls of programs that wait
 
 
 async def _never(_tool: str, _subject: str) -> str:
@@ -76,6 +77,11 @@ class _About:
     tool: str
     text: str
     subject: str | None  # None if that cannot be told
+
+    @property
+    def told(self) -> str:
+        """The subject, as a person is told it."""
+        return self.text if self.subject is None else self.subject
 
 
 @dataclass(eq=False, slots=True)
@@ -114,8 +120,8 @@ class Questions:
         self._asks = Asks()
         self._turns: WeakValueDictionary[RunId, asyncio.Lock] = WeakValueDictionary()
         self._watchers: dict[object, Watcher] = {}
-        self._left: dict[str, _About] = {}  # calls of programs that wait: what each was about
-        self._granted: dict[str, _About | None] = {}  # those that a person allowed meanwhile
+        self._left = Left()  # calls that programs wait on
+        self._granted: dict[str, Question | None] = {}  # those that a person allowed meanwhile
 
     def rules(self, session: str) -> Rules:
         """What holds in a session: for all, and what was allowed there for good."""
@@ -150,7 +156,7 @@ class Questions:
         question = Question(
             *(token_hex(8), *who, tool, text, about, call),
             scopes=() if subject is None or why else scopes_of(tool, subject),
-            change=await self._changes(run, tool, text),
+            change=await self._changes(lambda: run.current, tool, text),
             at=time_of_day(),
             why=why,
         )
@@ -170,7 +176,7 @@ class Questions:
             self._withdraw(one)
             watch.cancel()
 
-    async def _changes(self, run: Asker, tool: str, text: str) -> Change | None:
+    async def _changes(self, may_go_on: Callable[[], bool], tool: str, text: str) -> Change | None:
         """What it would do to a file; to look takes time, and is for a thread."""
         if self._preview is None or tool not in ("write_file", "edit_file"):
             return None
@@ -181,7 +187,7 @@ class Questions:
         if not isinstance(arguments, dict):
             return None
         known = cast("dict[str, Any]", arguments)
-        loop, may_go_on = asyncio.get_running_loop(), lambda: run.current
+        loop = asyncio.get_running_loop()
         return await loop.run_in_executor(_threads, self._preview, tool, known, may_go_on)
 
     def nobody(self, id: str, generation: int) -> None:
@@ -254,16 +260,30 @@ class Questions:
         about = self._about(call)
         asks = (await self._ruled(session, about))[0] == "ask"
         if asks:
-            self._left[call.id] = about
-            if len(self._left) > _REMEMBERED:
-                del self._left[next(iter(self._left))]
+            await self._look(session, call, about)
         return asks
+
+    async def look(self, session: str, calls: Iterable[PendingCall]) -> None:
+        """Look at what calls that programs wait on would do, unless that is known here."""
+        for call in calls:
+            if self._left.shown(call.id) is None:
+                with suppress(PermissionError):  # of which the program is told
+                    await self._look(session, call, self._about(call))
+
+    async def _look(self, session: str, call: PendingCall, about: _About) -> None:
+        change = await self._changes(lambda: True, about.tool, about.text)
+        shown = about.tool, about.text, about.told
+        self._left.keep(left_question(session, call, *shown, change))
+
+    def left(self, session: str, call: PendingCall) -> Question:
+        """What a person is shown of a call that a program waits on."""
+        return self._left.shown(call.id) or left_question(session, call)
 
     def grant(self, call: str, left: str) -> None:
         """A call of the ledger's, which is about to be made, is one that a program was left with,
         and a person has allowed it. Unless a rule forbids it, or it would do something else by
         now, as far as this process knows, it is not asked for."""
-        self._granted[call] = self._left.pop(left, None)
+        self._granted[call] = self._left.take(left)
 
     def as_before_tool(self) -> Callable[[Call[Any]], Coroutine[Any, Any, None]]:
         """For `Runtime(before_tool=...)`: every call is allowed, asked for, or a PermissionError.
@@ -277,7 +297,7 @@ class Questions:
             self._families[run.session] = run.family
             turn = self._turns.setdefault(run.id, asyncio.Lock())
             now = self._about(call)
-            granted = call.id in self._granted and self._granted.pop(call.id) in (None, now)
+            granted = call.id in self._granted and _is_as_shown(self._granted.pop(call.id), now)
             if await self._decided(run, call.name, now) or granted:
                 return
             async with turn:
@@ -356,6 +376,14 @@ class Questions:
             except Exception as error:  # noqa: BLE001 - one surface must not silence another
                 name = type(error).__name__
                 log.error("watcher failed question=%s news=%s error=%s", question.id, news, name)  # noqa: TRY400
+
+
+def _is_as_shown(shown: Question | None, now: _About) -> bool:
+    return shown is None or (shown.tool, shown.text, shown.subject) == (
+        now.tool,
+        now.text,
+        now.told,
+    )
 
 
 class _Twice(Exception):

@@ -44,7 +44,7 @@ class Shelf:
         self.processes = processes  # where their programs run
         self._journal = journal
         self._publish = publish
-        journal.on_cells = self._tell  # they stand where the store has them
+        journal.on_cells = self.tell  # they stand where the store has them
         self._cells: dict[CellId, OnShelf] = {}
         # that have ended and are looked at, so that a second observer finds the first
         self.seen: WeakValueDictionary[CellId, OnShelf] = WeakValueDictionary()
@@ -61,7 +61,8 @@ class Shelf:
         if self._journal.behind:
             self._journal.commit()
 
-    def _tell(self, cells: Iterable[StoredCell]) -> None:
+    def tell(self, cells: Iterable[StoredCell]) -> None:
+        """Tell whoever watches where these stand."""
         for cell in cells:
             self._publish("cell", RunId(cell.run), cell.id, cell)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from lastword.core.cell import CellOutcome, Kind, Standing
+from lastword.server.question_wire import ChoiceOut, LineOut
 
 
 class CallAnswer(Struct, forbid_unknown_fields=True):
@@ -35,6 +36,18 @@ class PendingOut(Struct):
     arguments: str
 
 
+class WaitingOut(PendingOut):
+    """The same while it waits: what a person reads, in the shape of a question."""
+
+    tool: str
+    asks: str
+    kind: Literal["command", "diff", "text"]
+    summary: str
+    lines: list[LineOut]
+    notes: list[str]
+    choices: list[ChoiceOut]
+
+
 class CellEnding(Struct):
     """How a cell ended; the result is JSON."""
 
@@ -53,7 +66,7 @@ class CellOut(Struct):
     kind: Kind
     standing: str
     generation: int
-    pending: list[PendingOut]
+    pending: list[WaitingOut]
     ending: CellEnding | None
     source: str
 
@@ -70,7 +83,7 @@ class FrontierOut(Struct):
     cell: str
     generation: int
     standing: Standing
-    pending: list[PendingOut]
+    pending: list[WaitingOut]
     output: str
     fresh: str
     ending: CellEnding | None

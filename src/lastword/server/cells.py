@@ -14,14 +14,16 @@ from lastword.core.frontier import CellMachine
 from lastword.server import cell_wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.problems import Trouble
-from lastword.server.shapes import cell_ending, encode, pending
+from lastword.server.shapes import cell_ending, encode
 from lastword.stores.contract import StoredCell
 
 
 async def listed(asked: Asked) -> Reply:
     """The cells of a session, in the order they were begun."""
     session = await asked.known()
-    return reply(cell_wire.Cells([_out(asked, cell) for cell in await session.cells()]))
+    every = await session.cells()
+    await asked.looked_at(every)
+    return reply(cell_wire.Cells([_out(asked, cell) for cell in every]))
 
 
 async def paused(asked: Asked) -> Reply:
@@ -33,6 +35,7 @@ async def paused(asked: Asked) -> Reply:
         for cell in every
         if cell.session.startswith(space) and "/" not in cell.session[len(space) :]
     ]
+    await asked.looked_at(mine)
     return reply(cell_wire.Cells([_out(asked, cell) for cell in mine]))
 
 
@@ -41,7 +44,9 @@ async def frontier(asked: Asked, scope: Scope, receive: Receive, send: Send) -> 
     del scope, receive
     session = await asked.known()
     async with cells.observe(session, asked.part("cell"), asked.who.name) as seen:
-        body = encode(_frontier(asked.part("cell"), seen))
+        if asked.desk.questions:
+            await asked.desk.questions.look(session.id, seen.pending)
+        body = encode(_frontier(asked, seen))
         headers = [
             (b"content-type", b"application/json"),
             (b"content-length", str(len(body)).encode()),
@@ -97,12 +102,12 @@ def _out(asked: Asked, cell: StoredCell) -> cell_wire.CellOut:
     return asked.shapes.cell(cell, None if at_hand else machine.ending)
 
 
-def _frontier(cell: str, seen: Observation) -> cell_wire.FrontierOut:
+def _frontier(asked: Asked, seen: Observation) -> cell_wire.FrontierOut:
     return cell_wire.FrontierOut(
-        cell=cell,
+        cell=asked.part("cell"),
         generation=seen.generation,
         standing=seen.standing,
-        pending=[pending(call) for call in seen.pending],
+        pending=asked.shapes.waiting(asked.id, seen.pending),
         output=seen.output,
         fresh="".join(seen.fresh),
         ending=cell_ending(seen.ending) if seen.ending else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
@@ -24,6 +24,7 @@ from lastword.server.streams import Streams
 from lastword.server.who import Keys, Who
 from lastword.server.wire import ReceiptOut
 from lastword.stores.aside import Breathe, aside
+from lastword.stores.contract import StoredCell
 
 T = TypeVar("T")
 _LONGEST_NAME = 200
@@ -81,7 +82,7 @@ class Asked:
         self.desk = desk
         self.who = who
         self.request = request
-        self.shapes = Shapes(who.space)
+        self.shapes = Shapes(who.space, desk.questions)
         self._body: bytes | None = None
 
     @property
@@ -202,6 +203,14 @@ class Asked:
         if told not in choices:
             raise Trouble("bad-request", f"{name} must be {' or '.join(choices)}; it is {told!r}")
         return told
+
+    async def looked_at(self, cells: Iterable[StoredCell]) -> None:
+        """Know what the calls would do that cells wait on, as far as a person is shown that."""
+        if asked := self.desk.questions:
+            for cell in cells:
+                frontier = cell.record.frontier
+                if frontier and cell.record.paused:
+                    await asked.look(cell.session, frontier.pending)
 
     def questions(self) -> tuple[Question, ...]:
         """The open ones of the session, and of those below it."""

@@ -7,13 +7,14 @@ is taken off whatever leaves.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 import msgspec
 
-from lastword.agent.permission import Question, QuestionNews
+from lastword.agent.left import left_question
+from lastword.agent.permission import Question, QuestionNews, Questions
 from lastword.core.cell import Ending, PendingCall
 from lastword.core.entries import (
     Answered,
@@ -54,8 +55,9 @@ PAGE = 16 << 20  # bytes of entries that are given at once; one entry may be mor
 class Shapes:
     """For one principal's space: "" for whoever started the server, "bob/" for bob."""
 
-    def __init__(self, space: str) -> None:
+    def __init__(self, space: str, questions: Questions | None = None) -> None:
         self.space = space
+        self._questions = questions
 
     def inside(self, name: str) -> str:
         """A session, run or call by its name within."""
@@ -180,9 +182,28 @@ class Shapes:
             kind=record.kind,
             standing="ended" if over else "paused" if record.paused else "running",
             generation=frontier.generation if frontier else 0,
-            pending=[pending(call) for call in waits],
+            pending=self.waiting(cell.session, waits),
             ending=cell_ending(over) if over else None,
             source=cell.source,
+        )
+
+    def waiting(self, session: str, calls: Iterable[PendingCall]) -> list[cell_wire.WaitingOut]:
+        """Calls that a cell waits on, each as a person is asked whether it may be made."""
+        return [self._waiting(session, call) for call in calls]
+
+    def _waiting(self, session: str, call: PendingCall) -> cell_wire.WaitingOut:
+        asked = self._questions
+        question = asked.left(session, call) if asked else left_question(session, call)
+        told = self.question(question)
+        return cell_wire.WaitingOut(
+            *(call.id, call.name, call.arguments),
+            told.tool,
+            told.asks,
+            told.kind,
+            told.summary,
+            told.lines,
+            told.notes,
+            told.choices,
         )
 
     def shown(self, item: Shown) -> wire.ShownOut:
@@ -319,12 +340,12 @@ def unread(receipt: Receipt) -> Receipt:
     )
 
 
-def pending(call: PendingCall) -> cell_wire.PendingOut:
+def _pending(call: PendingCall) -> cell_wire.PendingOut:
     """A call that a cell waits on."""
     return cell_wire.PendingOut(call.id, call.name, call.arguments)
 
 
 def cell_ending(ending: Ending) -> cell_wire.CellEnding:
     """How a cell ended."""
-    doubtful = [pending(call) for call in ending.may_have_executed]
+    doubtful = [_pending(call) for call in ending.may_have_executed]
     return cell_wire.CellEnding(ending.outcome, ending.result, ending.error, doubtful)

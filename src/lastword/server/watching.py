@@ -122,6 +122,7 @@ class _Moment(NamedTuple):
 async def _moment(asked: Asked, hub: Hub) -> _Moment:
     session = hub.session
     overview = await session.overview()
+    await asked.looked_at([one.stored for one in session.shelf.cells])
     page = await session.record.page(None, _ENTRIES, PAGE)  # and from here on nothing is waited for
     return _Moment(
         page,

@@ -138,6 +138,8 @@ class Code(WrapperToolset[Run]):
         while isinstance(now := await cell.wait(), Frontier):
             free = [call for call in now.pending if not await self._asks(run, call)]
             if not free:
+                if cell.id in run.shelf:  # what the calls would do is known only by now
+                    run.shelf.tell([run.shelf[cell.id].stored])
                 break
             await cell.make(now.generation, free, partial(self._made, run, free, functions))
         return told(now, cell.printed[told_before:], cell.id)
