@@ -96,9 +96,14 @@ async def test_a_receipt_says_who_allowed_what_in_the_run_that_it_ended() -> Non
         receipt = await session.stop()
 
     [answer] = receipt.answers
-    assert (answer.name, answer.allowed, answer.by) == ("shell", True, "ann")
+    assert (answer.name, answer.subject, answer.allowed, answer.by) == (
+        "shell",
+        "make",
+        True,
+        "ann",
+    )
     assert answer.at > 0
-    assert "people said: shell allowed by ann" in str(receipt)
+    assert "people said: ann allowed shell `make`" in str(receipt)
     assert Receipt.from_json(receipt.to_json()).answers == receipt.answers
 
 

@@ -63,12 +63,12 @@ class Talk:
 
 @asynccontextmanager
 async def talking(
-    folder: Path, *rules: str | Rule, model: Model | None = None
+    folder: Path, *rules: str | Rule, model: Model | None = None, store: str = "memory:"
 ) -> AsyncGenerator[Talk]:
     model = model or Model()
     agent = assistant(FunctionModel(stream_function=model.stream), roots=[folder], rules=rules)
     before = agent.questions.as_before_tool()
-    async with Runtime(agent.engine, before_tool=before, grace=0.25) as runtime:
+    async with Runtime(agent.engine, store=store, before_tool=before, grace=0.25) as runtime:
         yield Talk(runtime, agent.questions, model)
 
 

@@ -84,6 +84,14 @@ class _About:
         return self.text if self.subject is None else self.subject
 
 
+@dataclass(frozen=True, slots=True)
+class _Grant:
+    """A person has allowed a call before it was made."""
+
+    shown: Question | None  # what they saw, if that is known here
+    answer: Answer
+
+
 @dataclass(eq=False, slots=True)
 class _Open:
     question: Question
@@ -121,7 +129,7 @@ class Questions:
         self._turns: WeakValueDictionary[RunId, asyncio.Lock] = WeakValueDictionary()
         self._watchers: dict[object, Watcher] = {}
         self._left = Left()  # calls that programs wait on
-        self._granted: dict[str, Question | None] = {}  # those that a person allowed meanwhile
+        self._granted: dict[str, _Grant] = {}  # those that a person allowed meanwhile
 
     def rules(self, session: str) -> Rules:
         """What holds in a session: for all, and what was allowed there for good."""
@@ -167,7 +175,7 @@ class Questions:
         self._open[question.id] = one
         self._asks.open(Ask(question.id, question.run, question.generation))
         if one.going:
-            one.going.ledger.asked(call, tool, about)
+            one.going.asked(call, tool, about)
         self._tell("opened", one)
         try:
             allowed = await one.answer
@@ -250,7 +258,7 @@ class Questions:
             if rules:
                 of_family = self._always.setdefault(one.going.hold.lock, {})
                 of_family[question.session] = (*of_family.get(question.session, ()), *rules)
-            one.going.ledger.answered(question.call, question.tool, answer)
+            one.going.answered(question.call, question.tool, question.subject, answer)
         del self._open[question.id]
         one.answer.set_result(answer.allowed)
         self._tell("answered", one, answer)
@@ -279,11 +287,18 @@ class Questions:
         """What a person is shown of a call that a program waits on."""
         return self._left.shown(call.id) or left_question(session, call)
 
-    def grant(self, call: str, left: str) -> None:
+    def grant(self, call: str, left: str, *, by: str = "") -> None:
         """A call of the ledger's, which is about to be made, is one that a program was left with,
         and a person has allowed it. Unless a rule forbids it, or it would do something else by
-        now, as far as this process knows, it is not asked for."""
-        self._granted[call] = self._left.take(left)
+        now, as far as this process knows, it is not asked for; that it was, is on record."""
+        self._granted[call] = _Grant(self._left.take(left), Answer(True, by))
+
+    def refuse(self, call: PendingCall, *, by: str = "") -> None:
+        """A call that a program was left with is not made, since a person refused it."""
+        shown, here = self._left.take(call.id) or left_question("", call), run_here()
+        if here:
+            here.asked(call.id, shown.tool, shown.subject)
+            here.answered(call.id, shown.tool, shown.subject, Answer(False, by))
 
     def as_before_tool(self) -> Callable[[Call[Any]], Coroutine[Any, Any, None]]:
         """For `Runtime(before_tool=...)`: every call is allowed, asked for, or a PermissionError.
@@ -297,8 +312,11 @@ class Questions:
             self._families[run.session] = run.family
             turn = self._turns.setdefault(run.id, asyncio.Lock())
             now = self._about(call)
-            granted = call.id in self._granted and _is_as_shown(self._granted.pop(call.id), now)
-            if await self._decided(run, call.name, now) or granted:
+            grant = self._granted.pop(call.id, None)
+            if await self._decided(run, call.name, now):
+                return
+            if grant and _is_as_shown(grant.shown, now):
+                run.asked_before(call.id, now.tool, now.told, grant.answer)
                 return
             async with turn:
                 # looked at anew: by what was answered before, or is there now, it may be another

@@ -78,6 +78,11 @@ class _Here:
     def current(self) -> bool:
         return self._going.hold.current
 
+    def asked_before(self, call: str, tool: str, subject: str, answer: Answer) -> None:
+        """Somebody was asked for a call, and has answered, before it was there."""
+        self._going.asked(call, tool, subject)
+        self._going.answered(call, tool, subject, answer)
+
     def task(self, work: Coroutine[Any, Any, T], *, name: str = "") -> asyncio.Task[T]:
         try:
             self._going.hold.must_hold(name)

@@ -33,6 +33,7 @@ class Resume:
     generation: int
     results: tuple[CallResult, ...]
     allowed: tuple[CallId, ...] = ()  # calls that are to be made now
+    by: str = ""  # who answers
 
     @property
     def answers(self) -> tuple[CallResult, ...]:
@@ -65,7 +66,8 @@ def resume_in(message: Message) -> Resume | None:
                 frontier = CellId(plain["cell"]), int(plain["generation"])
                 if not isinstance(plain["cell"], str):
                     return None
-                return Resume(*frontier, tuple(results), tuple(map(CallId, plain["allowed"])))
+                allowed = tuple(map(CallId, plain["allowed"]))
+                return Resume(*frontier, tuple(results), allowed, message.by)
             except _MALFORMED:
                 return None  # somebody else's idea of one
     return None

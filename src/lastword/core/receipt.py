@@ -53,10 +53,13 @@ class AnswerReport:
     allowed: bool
     by: str
     at: float  # seconds since 1970
+    subject: str = ""  # what it was about: the command line, the path
+    scope: str = ""  # what was allowed, or refused, for good, in words; empty: this once
 
     def __str__(self) -> str:
-        by = f" by {self.by}" if self.by else ""
-        return f"{self.name} {'allowed' if self.allowed else 'not allowed'}{by}"
+        said = f"{self.by} {'allowed' if self.allowed else 'refused'}".strip()
+        about = f" `{_short(self.subject)}`" if self.subject else ""
+        return f"{said} {self.name}{about}{f' (always {self.scope})' if self.scope else ''}"
 
 
 @value

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from lastword.core.asks import Answer
 from lastword.core.model import Message, Turn
 from lastword.core.receipt import ProcessReport, Unconfirmed
 from lastword.runtime.asking import running
@@ -59,6 +60,23 @@ class Going:
     def descends_from(self, others: list[Going]) -> bool:
         """Whether it is one of them, or a child of one of them, at any depth."""
         return self in others or (self.parent is not None and self.parent.descends_from(others))
+
+    def asked(self, call: str, tool: str, subject: str) -> None:
+        """A call of its waits for a person. Who talks with a run above is asked as well."""
+        for one in (self, *self._above()):
+            one.ledger.asked(call, tool, subject)
+
+    def answered(self, call: str, tool: str, subject: str, answer: Answer) -> None:
+        """What a person said to that is on record wherever they were asked."""
+        for one in (self, *self._above()):
+            one.ledger.answered(call, tool, subject, answer)
+
+    def _above(self) -> Iterator[Going]:
+        """The runs that it works for; one that has ended, and was outlived, is told no more."""
+        above = self.parent
+        while above is not None and above.hold.current:
+            yield above
+            above = above.parent
 
     def cancel(self) -> None:
         """Ask the run, its helpers and its processes to end. Its deliveries may complete."""

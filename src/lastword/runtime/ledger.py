@@ -237,12 +237,12 @@ class Ledger:
         if self._hold.current:
             self._journal.add(Asked(self._hold.run, CallId(call), tool, cut(subject)))
 
-    def answered(self, call: str, tool: str, answer: Answer) -> None:
+    def answered(self, call: str, tool: str, subject: str, answer: Answer) -> None:
         """A person has said whether it may be made: who, and when, is stored before it is."""
-        told, at = CallId(call), self._journal.now()
-        self.answers.append(AnswerReport(told, tool, answer.allowed, answer.by, at))
-        run, scope = self._hold.run, answer.scope
-        self._journal.add(Answered(run, told, answer.allowed, answer.by, scope, at))
+        told, at, by, scope = CallId(call), self._journal.now(), answer.by, answer.scope
+        report = AnswerReport(told, tool, answer.allowed, by, at, cut(subject), scope)
+        self.answers.append(report)
+        self._journal.add(Answered(self._hold.run, told, answer.allowed, by, scope, at))
 
     async def make(self, made: Call[R]) -> R:
         """Check, write down, check again in the step that calls, and settle."""

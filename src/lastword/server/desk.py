@@ -113,6 +113,16 @@ class Asked:
             raise self._unknown()
         return self.session
 
+    async def readable(self) -> Session:
+        """The session; or, to be read only, that of an agent below it, by what its id has more."""
+        below = self.request.query_params.get("below", "")
+        if not below:
+            return await self.known()
+        id_ = f"{self.id}#{below}"
+        if not below.isprintable() or await self.desk.runtime.overview(id_) is None:
+            raise UnknownSession(f"there is no session {self.shapes.out(id_)!r}")
+        return self.desk.runtime.session(id_)
+
     def _is_new(self) -> bool:
         every = (names.get(self.who.principal, ()) for names in (self.desk.named, self.desk.known))
         return any(self.name in names for names in every) and self.session.busy

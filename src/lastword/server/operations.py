@@ -79,6 +79,11 @@ def _count(least: int = 0, most: int = 1000) -> dict[str, Any]:
 _LIMIT = Query("limit", "How many at most.", _count(1))
 _AFTER = Query("after", "How many to leave out.", _count(most=records.MOST))
 _EVENTS_AFTER = Query("after", "The same as Last-Event-ID.", {"type": "string"})
+_BELOW = Query(
+    "below",
+    "Of an agent that worked for it: what its session's id has after the first `#`, as in `1/1`.",
+    {"type": "string"},
+)
 _ONE = "/v1/sessions/{session}"
 _QUEUE = f"{_ONE}/queue"
 _CELL = f"{_ONE}/cells/{{cell}}"
@@ -170,27 +175,32 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         *("GET", f"{_ONE}/log", records.log, "read", "What happened, oldest first.", wire.Log),
-        query=(_LIMIT, Query("before", "Entries before this one.", _count(1, records.MOST))),
+        query=(
+            _LIMIT,
+            Query("before", "Entries before this one.", _count(1, records.MOST)),
+            _BELOW,
+        ),
         problems=("unknown-session",),
     ),
     Operation(
         *("GET", f"{_ONE}/transcript", records.transcript, "read"),
         "What a model would be shown.",
         wire.Transcript,
-        query=(_LIMIT, _AFTER),
+        query=(_LIMIT, _AFTER, _BELOW),
         problems=("unknown-session",),
     ),
     Operation(
         *("GET", f"{_ONE}/receipts", records.receipts, "read"),
         "The receipts of stops and takeovers, newest first.",
         wire.Receipts,
-        query=(_LIMIT, _AFTER),
+        query=(_LIMIT, _AFTER, _BELOW),
         problems=("unknown-session",),
     ),
     Operation(
         *("GET", f"{_ONE}/export", records.export, "read"),
         "Everything that happened, as JSON lines.",
         "application/jsonl",
+        query=(_BELOW,),
         problems=("unknown-session", "too-many"),
         sends=True,
     ),

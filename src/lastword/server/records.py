@@ -33,7 +33,7 @@ async def log(asked: Asked) -> Reply:
     """Entries of the log before a number, the newest of them, oldest first."""
     before = asked.number("before", MOST, least=1, most=MOST)
     limit = asked.number("limit", 100, least=1)
-    session = await asked.known()
+    session = await asked.readable()
     page = await session.record.page(before, limit, PAGE)
     earlier, entries, missing = await asyncio.to_thread(shown, asked.shapes, page)
     said = await session.record.said(missing)
@@ -52,7 +52,7 @@ def shown(shapes: Shapes, page: Page) -> tuple[int, list[Raw], set[MessageId]]:
 
 async def transcript(asked: Asked) -> Reply:
     """What a model would be shown."""
-    session = await asked.known()
+    session = await asked.readable()
     items = await asyncio.to_thread(build, (await session.view()).entries)
     after, limit = asked.number("after", 0, most=MOST), asked.number("limit", 100, least=1)
     sizes = accumulate(len(item.text) for item in items[after : after + limit])
@@ -65,7 +65,7 @@ async def transcript(asked: Asked) -> Reply:
 async def receipts(asked: Asked) -> Reply:
     """The receipts of the stops and takeovers, newest first."""
     after, limit = asked.number("after", 0, most=MOST), asked.number("limit", 50, least=1)
-    session = await asked.known()
+    session = await asked.readable()
     found = await session.record.receipts(after, limit + 1)
     more = after + limit if len(found) > limit else None
     shapes, page = asked.shapes, found[:limit]
@@ -78,7 +78,7 @@ async def export(asked: Asked, scope: Scope, receive: Receive, send: Send) -> No
     words piece by piece, beside the loop, and no faster than it is taken."""
     del scope, receive
     with asked.desk.shares.request(asked.who.principal):
-        session = await asked.known()
+        session = await asked.readable()
         await send({"type": "http.response.start", "status": 200, "headers": _LINES})
         async for page in _pages(session.record):
             lines = map(_line, await asyncio.to_thread(page.entries))

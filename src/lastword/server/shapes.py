@@ -98,7 +98,11 @@ class Shapes:
             refused=[wire.RefusalOut(one.what, one.after) for one in receipt.refused],
             calls=[self._tool(call) for call in receipt.calls],
             answers=[
-                wire.AnswerOut(self.out(one.call), one.name, one.allowed, one.by, one.at)
+                wire.AnswerOut(
+                    *(self.out(one.call), one.name, one.allowed, one.by, one.at),
+                    one.subject,
+                    one.scope,
+                )
                 for one in receipt.answers
             ],
             children=[wire.ChildOut(c.session, c.run, c.fate) for c in named.children],
@@ -322,8 +326,8 @@ def asked_before(entries: Sequence[Entry]) -> set[MessageId]:
 
 
 def unread(receipt: Receipt) -> Receipt:
-    """For who may stop and not read: nothing of what was said, and no command line, child's name
-    or refused effect."""
+    """For who may stop and not read: nothing of what was said, and no command line, child's name,
+    refused effect, or what an answer was about."""
     messages = [
         replace(m, message=replace(m.message, text="", attachments=())) for m in receipt.messages
     ]
@@ -337,6 +341,7 @@ def unread(receipt: Receipt) -> Receipt:
         refused=tuple(replace(one, what=_UNTOLD) for one in receipt.refused),
         unconfirmed=tuple(replace(one, name=_UNTOLD) for one in receipt.unconfirmed),
         cells=tuple(replace(one, waits=()) for one in receipt.cells),
+        answers=tuple(replace(one, subject=_UNTOLD, scope="") for one in receipt.answers),
     )
 
 

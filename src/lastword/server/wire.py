@@ -225,6 +225,8 @@ class AnswerOut(Struct):
     allowed: bool
     by: str
     at: float
+    subject: str
+    scope: str
 
 
 class ReceiptOut(Struct):

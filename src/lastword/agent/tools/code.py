@@ -37,7 +37,7 @@ from lastword.cells import (
 from lastword.cells.calls import answer, intend
 from lastword.cells.stubs import callable_as
 from lastword.cells.translation import result_of
-from lastword.core.cell import CallResult, CellOutcome, Ending, Frontier, PendingCall
+from lastword.core.cell import CallResult, CellId, CellOutcome, Ending, Frontier, PendingCall
 from lastword.core.model import Status
 from lastword.core.past import followed_by
 from lastword.core.transcript import Nature, Shown
@@ -125,10 +125,14 @@ class Code(WrapperToolset[Run]):
                 functions = self._functions(ctx, tools)
 
                 async def make(calls: Iterable[PendingCall]) -> list[CallResult]:
-                    return await self._made(run, calls, functions, granted=True)
+                    return await self._made(run, calls, functions, asked)
 
-                told_before = _printed(run, asked.cell)
+                told_before, pending = _left_at(run, asked.cell)
                 cell = await delivered(run, asked, make)
+                refused = {result.call for result in asked.results if result.failed}
+                for call in pending:
+                    if call.id in refused:
+                        self.questions.refuse(call, by=asked.by)
                 return await self._pursued(run, cell, functions, told_before)
 
     async def _pursued(
@@ -155,8 +159,7 @@ class Code(WrapperToolset[Run]):
         run: Run,
         calls: Iterable[PendingCall],
         functions: Iterable[Function],
-        *,
-        granted: bool = False,
+        allowed: Resume | None = None,
     ) -> list[CallResult]:
         by_name = {one.tool.name: one for one in functions}
 
@@ -164,8 +167,8 @@ class Code(WrapperToolset[Run]):
             if call.name not in by_name:
                 return Err(f"there is no tool {call.name} any more")
             made = intend(run, by_name[call.name], call)
-            if granted and isinstance(made, Call):
-                self.questions.grant(made.id, call.id)
+            if allowed and isinstance(made, Call):
+                self.questions.grant(made.id, call.id, by=allowed.by)
             return made
 
         made = [(call.id, intended(call)) for call in calls]
@@ -207,12 +210,14 @@ class Code(WrapperToolset[Run]):
         return Function(Tool(name, known.parameters_json_schema, about, _gives(known)), intended)
 
 
-def _printed(run: Run, cell: str) -> int:
-    """How much of what a program printed the model was told when it was left."""
+def _left_at(run: Run, cell: str) -> tuple[int, tuple[PendingCall, ...]]:
+    """How much of what a program printed the model was told when it was left, and its calls."""
     try:
-        return len(PausableCell.taken_up(run, cell).printed)
+        printed = len(PausableCell.taken_up(run, cell).printed)
     except (CellError, KeyError):
-        return 0  # whoever resumes it is told
+        return 0, ()  # whoever resumes it is told
+    frontier = run.shelf[CellId(cell)].stored.record.frontier
+    return printed, frontier.pending if frontier else ()
 
 
 def told(now: Frontier | Ending, printed: str, cell: str) -> str:
