@@ -1,6 +1,7 @@
 """A question is worded once: what is to be read is all there, and *always* says how far it goes."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -99,7 +100,60 @@ def test_a_command_is_shown_over_its_lines_with_what_cannot_be_seen_marked() -> 
 
 @pytest.mark.scenario("W22", part="chat")
 def test_what_is_too_long_to_be_shown_is_said_to_be() -> None:
-    said = worded(asked("shell", "x", command="x" * 30_000))
+    said = worded(asked("shell", "x", command=f"{'x' * 30_000}; rm -rf ~"))
 
-    assert said.lines[-1] == ("@", "10,000 more characters, which are not shown")
-    assert said.notes == ("only the first 20,000 of 30,000 characters are shown",)
+    assert said.lines[1] == ("@", "10,010 more characters, which are not shown")
+    assert said.lines[-1][1].endswith("; rm -rf ~")
+    assert said.notes == ("only 20,000 of 30,010 characters are shown, the first and the last",)
+
+
+@pytest.mark.scenario("W41", part="agent")
+def test_of_a_change_that_is_too_long_it_is_said_first_how_much_is_not_shown() -> None:
+    new = "".join(f"{n}\n" for n in range(2_501))
+    said = worded(asked("write_file", "a", "", path="a", text=new))
+
+    assert said.notes[0] == "501 of the changed lines are not shown"
+    assert ("@", "501 more changed lines are not shown") in said.lines
+    assert said.lines[-1] == ("+", "2500")
+
+
+@pytest.mark.scenario("W41", part="agent")
+def test_what_ends_a_line_or_looks_like_a_mark_is_marked() -> None:
+    command = "echo one\r\ntouch 'a'   \n# ⟨U+202E⟩ \u202e"
+    said = worded(asked("shell", command, command=command))
+
+    assert [text for _, text in said.lines] == [
+        "echo one⟨U+000D⟩",
+        "touch 'a'  ⟨U+0020⟩",
+        "# ⟨U+27E8⟩U+202E⟩ ⟨U+202E⟩",
+    ]
+
+
+@pytest.mark.scenario("W41", part="agent")
+def test_of_a_command_over_many_lines_the_end_is_named() -> None:
+    for gap in ("\n" * 40, "\n\n\n", " " * 50):
+        command = f"git status{gap}rm -rf x"
+        said = worded(asked("shell", command, command=command))
+        assert said.notes[0].endswith("rm -rf x")
+    assert said.summary == ""
+    assert worded(asked("shell", "a\nb", command="a\nb")).summary == "2 lines"
+
+
+@pytest.mark.scenario("W41", part="agent")
+def test_of_a_long_path_the_file_is_named() -> None:
+    path = f"docs/{'readme-for-newcomers/' * 5}evil.sh"
+    said = worded(asked("write_file", path, None, path=path, text="x\n"))
+
+    assert said.asks.endswith("evil.sh")
+    assert "evil.sh" in said.choices[1].label
+
+
+@pytest.mark.scenario("W41", part="agent")
+@pytest.mark.parametrize(
+    "arguments", [{"command": "\n" * 1_000_000}, {f"name {n}": n for n in range(100_000)}]
+)
+def test_what_is_long_is_cut_before_it_is_put_into_words(arguments: dict[str, object]) -> None:
+    said = worded(replace(asked("shell", ""), text=json.dumps(arguments)))
+
+    assert len(said.lines) < 21_000
+    assert any("more characters" in text for mark, text in said.lines if mark == "@")

@@ -127,7 +127,7 @@ def _options(question: Question) -> dict[str, Choice]:
 
 def _fenced(said: Worded) -> str:
     """What is to be read, in a fence that nothing in it can close."""
-    shown = "\n".join(f"{mark} {text}".rstrip() for mark, text in said.lines)
+    shown = "\n".join(f"{mark} {text}" for mark, text in said.lines)
     longest = max(map(len, re.findall("`+", shown)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{_FENCES[said.kind]}\n{shown}\n{fence}"

@@ -21,6 +21,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
 
 from lastword import cells
+from lastword.agent.about import agreed
 from lastword.agent.permission import Questions
 from lastword.agent.rules import BACKGROUND, SUBJECTS, Rule, Rules, Shown, Subject
 from lastword.agent.tools.code import Code, run_code
@@ -149,12 +150,14 @@ def _file_tools(files: Files, questions: Questions) -> FunctionToolset[Run]:
     @tools.tool
     def write_file(ctx: RunContext[Run], path: str, text: str) -> str:
         """Write a file anew, whole."""
-        return _told(files.write_file, path, text, may_go_on=lambda: ctx.deps.current)
+        known = {"agreed": agreed.get(), "may_go_on": lambda: ctx.deps.current}
+        return _told(files.write_file, path, text, **known)
 
     @tools.tool
     def edit_file(ctx: RunContext[Run], path: str, old: str, new: str, all: bool = False) -> str:
         """Replace a text that occurs once in a file, or all of its occurrences."""
-        return _told(files.edit_file, path, old, new, all, may_go_on=lambda: ctx.deps.current)
+        known = {"agreed": agreed.get(), "may_go_on": lambda: ctx.deps.current}
+        return _told(files.edit_file, path, old, new, all, **known)
 
     @tools.tool(metadata=_READS)
     def list_files(ctx: RunContext[Run], path: str = ".", pattern: str = "*") -> str:

@@ -20,9 +20,10 @@ from secrets import token_hex
 from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from lastword.agent.about import About, about, agreed
 from lastword.agent.left import Left, left_question
 from lastword.agent.question import Asker, News, Question, QuestionNews, asker_of
-from lastword.agent.rules import BACKGROUND, LONGEST, SUBJECTS, Action, Rule, Rules, Subject, called
+from lastword.agent.rules import LONGEST, SUBJECTS, Action, Rule, Rules, Subject
 from lastword.agent.scopes import scopes_of
 from lastword.core.asks import Answer, Ask, Asks
 from lastword.core.cell import PendingCall
@@ -68,20 +69,6 @@ _NOBODY = "it has to be allowed, and there is nobody to ask"
 
 async def _never(_tool: str, _subject: str) -> str:
     return ""
-
-
-@dataclass(frozen=True, slots=True)
-class _About:
-    """What a call is about, as the rules and the person see it."""
-
-    tool: str
-    text: str
-    subject: str | None  # None if that cannot be told
-
-    @property
-    def told(self) -> str:
-        """The subject, as a person is told it."""
-        return self.text if self.subject is None else self.subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,19 +139,18 @@ class Questions:
         self, run: Asker, tool: str, text: str, subject: str | None = None, *, call: str = ""
     ) -> bool:
         """Ask, and wait for the answer. Ends with CancelledError when the run loses its session."""
-        return not await self._denied(run, tool, text, subject, call=call)
+        asked = About(tool, text, subject)
+        return not await self._denied(run, asked, await self._changes(run, asked), call=call)
 
-    async def _denied(
-        self, run: Asker, tool: str, text: str, subject: str | None, *, call: str
-    ) -> str:
+    async def _denied(self, run: Asker, about: About, change: Change | None, *, call: str) -> str:
         """Ask; why it is not allowed, or nothing if it is."""
-        about = text if subject is None else subject
+        tool, subject = about.tool, about.subject
         who = run.session, run.generation, run.id
         why = "" if subject is None else await self._asked_anyway(tool, subject)
         question = Question(
-            *(token_hex(8), *who, tool, text, about, call),
+            *(token_hex(8), *who, tool, about.text, about.told, call),
             scopes=() if subject is None or why else scopes_of(tool, subject),
-            change=await self._changes(lambda: run.current, tool, text),
+            change=change,
             at=time_of_day(),
             why=why,
         )
@@ -175,7 +161,7 @@ class Questions:
         self._open[question.id] = one
         self._asks.open(Ask(question.id, question.run, question.generation))
         if one.going:
-            one.going.asked(call, tool, about)
+            one.going.asked(call, tool, about.told)
         self._tell("opened", one)
         try:
             allowed = await one.answer
@@ -184,19 +170,33 @@ class Questions:
             self._withdraw(one)
             watch.cancel()
 
-    async def _changes(self, may_go_on: Callable[[], bool], tool: str, text: str) -> Change | None:
+    def _compares(self, about: About) -> bool:
+        return self._preview is not None and about.tool in ("write_file", "edit_file")
+
+    async def _changes(self, run: Asker | None, about: About) -> Change | None:
         """What it would do to a file; to look takes time, and is for a thread."""
-        if self._preview is None or tool not in ("write_file", "edit_file"):
+        if self._preview is None or not self._compares(about):
             return None
         try:
-            arguments = cast("object", json.loads(text))
+            arguments = cast("object", json.loads(about.text))
         except ValueError:  # cut
             return None
         if not isinstance(arguments, dict):
             return None
         known = cast("dict[str, Any]", arguments)
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(_threads, self._preview, tool, known, may_go_on)
+        look = partial(self._preview, about.tool, known, lambda: run is None or run.current)
+        return await loop.run_in_executor(_threads, look)
+
+    async def _is_as_shown(self, run: Asker, about: About, shown: Change | None) -> bool:
+        """Whether what would be changed is what a person was shown; what changes it looks too."""
+        if not self._compares(about):
+            return True
+        now = await self._changes(run, about)
+        if _mark(now) != _mark(shown):
+            return False
+        agreed.set(_mark(shown))
+        return True
 
     def nobody(self, id: str, generation: int) -> None:
         """There is nobody who could answer it: it is not allowed, and whoever asked is told why."""
@@ -278,8 +278,8 @@ class Questions:
                 with suppress(PermissionError):  # of which the program is told
                     await self._look(session, call, self._about(call))
 
-    async def _look(self, session: str, call: PendingCall, about: _About) -> None:
-        change = await self._changes(lambda: True, about.tool, about.text)
+    async def _look(self, session: str, call: PendingCall, about: About) -> None:
+        change = await self._changes(None, about)
         shown = about.tool, about.text, about.told
         self._left.keep(left_question(session, call, *shown, change))
 
@@ -309,27 +309,35 @@ class Questions:
 
         async def before_tool(call: Call[Any]) -> None:
             run = asker_of(call)
+            agreed.set(None)
             self._families[run.session] = run.family
             turn = self._turns.setdefault(run.id, asyncio.Lock())
             now = self._about(call)
             grant = self._granted.pop(call.id, None)
             if await self._decided(run, call.name, now):
                 return
-            if grant and _is_as_shown(grant.shown, now):
+            if grant and await self._still_holds(run, grant.shown, now):
                 run.asked_before(call.id, now.tool, now.told, grant.answer)
                 return
             async with turn:
                 # looked at anew: by what was answered before, or is there now, it may be another
                 while not await self._decided(run, call.name, about := self._about(call)):
-                    asked = about.tool, about.text, about.subject
-                    if why := await self._denied(run, *asked, call=call.id):
+                    shown = await self._changes(run, about)
+                    if why := await self._denied(run, about, shown, call=call.id):
                         raise PermissionError(f"{call.name} was not called: {why}")
-                    if self._about(call) == about:
+                    if self._about(call) == about and await self._is_as_shown(run, about, shown):
                         return  # what was allowed is what will be done
 
         return before_tool
 
-    async def _decided(self, run: Asker, name: str, about: _About) -> bool:
+    async def _still_holds(self, run: Asker, shown: Question | None, now: About) -> bool:
+        """Whether a call that was allowed before is what was shown, as far as is known here."""
+        if shown is None:
+            return not self._compares(now)
+        same = (shown.tool, shown.text, shown.subject) == (now.tool, now.text, now.told)
+        return same and await self._is_as_shown(run, now, shown.change)
+
+    async def _decided(self, run: Asker, name: str, about: About) -> bool:
         """Whether it is allowed; False if it has to be asked."""
         action, rule = await self._ruled(run.session, about)
         if action == "deny":
@@ -338,7 +346,7 @@ class Questions:
             raise PermissionError(f"{name} was not called: the rule {str(rule)!r} {how}")
         return action == "allow"
 
-    async def _ruled(self, session: str, about: _About) -> tuple[Action, Rule | None]:
+    async def _ruled(self, session: str, about: About) -> tuple[Action, Rule | None]:
         """What the rules say; and what no rule allows is asked for, unless all is allowed."""
         rules = self.rules(session)
         if rules.takes_a_while(about.subject):
@@ -352,27 +360,8 @@ class Questions:
         anyway = about.subject is not None and await self._asked_anyway(about.tool, about.subject)
         return ("ask", None) if anyway else (action, rule)
 
-    def _about(self, call: Call[Any] | PendingCall) -> _About:
-        """What a call will do, however its arguments were written."""
-        try:
-            read = cast("object", json.loads(call.arguments or "{}", object_pairs_hook=_each_once))
-        except (ValueError, RecursionError):  # cut, or no JSON
-            read = None
-        except _Twice as error:
-            raise PermissionError(
-                f"{call.name} was not called: its arguments give {error} more than once, so that "
-                "nobody can tell which is meant; give it once"
-            ) from None
-        if not isinstance(read, dict):
-            unknown = BACKGROUND if call.name == "shell" else call.name  # it may be that
-            return _About(unknown, call.arguments, None)
-        arguments = cast("dict[str, Any]", read)
-        text, about = json.dumps(arguments, ensure_ascii=False), self._subjects.get(call.name)
-        try:
-            subject = about(arguments) if about else text
-        except (ValueError, LookupError, OSError):  # not the arguments expected
-            subject = None
-        return _About(called(call.name, arguments), text, subject)
+    def _about(self, call: Call[Any] | PendingCall) -> About:
+        return about(call, self._subjects)
 
     def _withdraw(self, one: _Open) -> None:
         if self._asks.withdraw(one.question.id):
@@ -396,22 +385,5 @@ class Questions:
                 log.error("watcher failed question=%s news=%s error=%s", question.id, news, name)  # noqa: TRY400
 
 
-def _is_as_shown(shown: Question | None, now: _About) -> bool:
-    return shown is None or (shown.tool, shown.text, shown.subject) == (
-        now.tool,
-        now.text,
-        now.told,
-    )
-
-
-class _Twice(Exception):
-    """A name that an object has more than once."""
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    plain = dict[str, Any]()
-    for name, value in pairs:
-        if name in plain:
-            raise _Twice(repr(name))
-        plain[name] = value
-    return plain
+def _mark(change: Change | None) -> str:
+    return change.against if change else ""

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from lastword.agent.rules import BACKGROUND, LONGEST, Action, Rule
+from lastword.core.brief import without_middle
 
 Kind: TypeAlias = Literal[
     "command", "program", "file", "folder", "reading", "address", "host", "call"
@@ -33,7 +34,6 @@ _WORDS: dict[Kind, str] = {
     "host": "any address at {0}",
     "call": "this exact call",
 }
-_LONGEST = 80  # characters of what is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,7 @@ class Scope:
     @property
     def words(self) -> str:
         """The same for people."""
-        cut = len(self.value) > _LONGEST
-        named = f"{self.value[:_LONGEST]}…" if cut else self.value
-        return _WORDS[self.kind].format(named, self.tool)
+        return _WORDS[self.kind].format(without_middle(self.value), self.tool)
 
     def rules(self, action: Action) -> tuple[Rule, ...]:
         """The same as rules, which say no more than that."""

@@ -18,3 +18,11 @@ def cut(text: str, most: int) -> str:
     head = kept * 2 // 3
     missing = len(text) - kept
     return f"{text[:head]}\n[… {missing} characters left out …]\n{text[head - kept :]}"
+
+
+def without_middle(text: str, longest: int = 80) -> str:
+    """Its beginning and its end, if it is longer than that: what a path ends with is the file."""
+    if len(text) <= longest:
+        return text
+    first = longest // 3
+    return f"{text[:first]}…{text[first + 1 - longest :]}"

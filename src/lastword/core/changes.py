@@ -16,7 +16,8 @@ Mark: TypeAlias = Literal[" ", "-", "+", "@"]
 Line: TypeAlias = tuple[Mark, str]
 _AROUND = 3  # lines that are shown before and after a change
 _FURTHEST = 100  # lines by which two texts may differ before the shortest way is given up
-_MOST = 2_000  # lines that are shown
+_MOST = 2_000  # lines that are shown: the first half of them and the last
+_UNENDED = "no newline at the end"
 
 
 @value
@@ -27,18 +28,28 @@ class Change:
     gone: int
     come: int
     lines: tuple[Line, ...]
+    left_out: int = 0  # lines of it that go or come and are not among those
+    hidden: str = ""  # what was there, in words, if it is not shown
+    against: str = ""  # the mark of what was there
 
 
 def change(before: str | None, after: str) -> Change:
     """From what is there, None if nothing is, to what would be."""
-    old, new = (before or "").splitlines(), after.splitlines()
+    old, new = _split(before or ""), _split(after)
     start = _alike(old, new)
     end = _alike(old[start:][::-1], new[start:][::-1])
     old_end, new_end = len(old) - end, len(new) - end
     middle = _between(old[start:old_end], new[start:new_end])
     every = [*_same(old[:start]), *middle, *_same(old[old_end:])]
     gone, come = (sum(mark == one for mark, _ in middle) for one in "-+")
-    return Change(before is None, gone, come, tuple(_shown(every)))
+    told, left_out = _told(list(_near(every)))
+    return Change(before is None, gone, come, told, left_out)
+
+
+def _split(text: str) -> list[str]:
+    """Its lines with their ends; only a newline ends one."""
+    *ended, last = text.split("\n")
+    return [*(f"{line}\n" for line in ended), *([last] if last else [])]
 
 
 def _alike(one: list[str], other: list[str]) -> int:
@@ -99,25 +110,44 @@ def _walked(old: list[str], new: list[str], trail: list[dict[int, int]]) -> list
     return back[::-1]
 
 
-def _shown(lines: list[Line]) -> Iterator[Line]:
+def _near(lines: list[Line]) -> Iterator[Line]:
     """The changes and what is around them; what is left out is counted."""
     near = set[int]()
     for number, (mark, _) in enumerate(lines):
         if mark != " ":
             near.update(range(number - _AROUND, number + _AROUND + 1))
-    left = given = 0
+    left = 0
     for number, line in enumerate(lines):
-        if number not in near or given >= _MOST:
+        if number not in near:
             left += 1
             continue
         if left:
-            yield "@", _left_out(left)
+            yield "@", _unchanged(left)
             left = 0
-        given += 1
         yield line
     if left:
-        yield "@", _left_out(left)
+        yield "@", _unchanged(left)
 
 
-def _left_out(count: int) -> str:
+def _told(near: list[Line]) -> tuple[tuple[Line, ...], int]:
+    """The first and the last of many, and how many changed ones are left out between them."""
+    if len(near) <= _MOST:
+        return tuple(_ends(near)), 0
+    half = _MOST // 2
+    changed = sum(mark in "-+" for mark, _ in near[half:-half])
+    what = "1 more changed line is" if changed == 1 else f"{changed:,} more changed lines are"
+    return (*_ends(near[:half]), ("@", f"{what} not shown"), *_ends(near[-half:])), changed
+
+
+def _ends(lines: list[Line]) -> list[Line]:
+    """Lines without their ends; that one which goes or comes has none is said."""
+    told: list[Line] = []
+    for mark, text in lines:
+        told.append((mark, text.removesuffix("\n")))
+        if mark in "-+" and not text.endswith("\n"):
+            told.append(("@", _UNENDED))
+    return told
+
+
+def _unchanged(count: int) -> str:
     return "1 line" if count == 1 else f"{count:,} lines"

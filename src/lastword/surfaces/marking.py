@@ -2,11 +2,13 @@
 
 A text that comes from a model, a tool or a repository may hold anything, and a person decides by
 what they see of it. So what has no picture of its own (controls, zero width, tags, fillers, spaces
-that are not the space) and what turns the reading direction is shown by its number.
+that are not the space) and what turns the reading direction is shown by its number. What only
+looks like such a number has the bracket before it shown by its own.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"}
@@ -34,6 +36,7 @@ class _Marks(dict[int, str]):
         return shown
 
 
+_LIKE_A_MARK, _BRACKET = re.compile(r"⟨(?=U\+)"), "⟨U+27E8⟩"  # it stands there as it is
 _IN_LINES, _IN_A_LINE = _Marks("\n\t"), _Marks("")
 
 
@@ -41,9 +44,11 @@ def marked(text: str) -> str:
     """A text of several lines, with everything in it to be seen."""
     if text.isascii() and text.isprintable():
         return text
-    return text.replace("\r\n", "\n").translate(_IN_LINES)
+    return _LIKE_A_MARK.sub(_BRACKET, text).translate(_IN_LINES)
 
 
 def in_line(text: str) -> str:
     """The same in one line: a name, a title."""
-    return text if text.isascii() and text.isprintable() else text.translate(_IN_A_LINE)
+    if text.isascii() and text.isprintable():
+        return text
+    return _LIKE_A_MARK.sub(_BRACKET, text).translate(_IN_A_LINE)

@@ -8,19 +8,25 @@ means is said in words, and the narrow meaning comes first.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from lastword.agent.question import Question
 from lastword.agent.rules import BACKGROUND
 from lastword.agent.scopes import Scope
+from lastword.core.brief import without_middle
 from lastword.core.changes import Line
 from lastword.core.value import value
+from lastword.surfaces.cutting import Cut, cut_lines, cut_text
 from lastword.surfaces.marking import in_line, is_unseen, marked
 
-_MOST = 20_000  # characters that are shown
+_TAKEN_APART = 200_000  # characters of arguments; what is longer is shown as it was given
+_GAPS = ("\n\n\n", " " * 40, "\t" * 10)  # what moves the rest of a command out of sight
+_AT_ONCE = 10  # lines of a command that a person sees without scrolling
 _NAMED = 5  # as many marks are named as a person takes in
 _ONCE, _NOT = "Allow", "Deny"
+Kind: TypeAlias = Literal["command", "diff", "text"]
 _KINDS = {"shell": "command", BACKGROUND: "command", "write_file": "diff", "edit_file": "diff"}
 
 
@@ -39,7 +45,7 @@ class Worded:
     """A question, as a person reads it."""
 
     asks: str  # what follows the name of the tool
-    kind: Literal["command", "diff", "text"]
+    kind: Kind
     summary: str
     lines: tuple[Line, ...]
     notes: tuple[str, ...]
@@ -49,10 +55,9 @@ class Worded:
 def worded(question: Question) -> Worded:
     """All of it."""
     shown, kind = _shown(question)
-    whole = "\n".join(text for _, text in shown)
-    notes = tuple(_notes(question, whole))
-    seen = tuple(_marked(line) for line in _as_many_as_fit(shown))
-    return Worded(_asks(question), kind, _summary(question), seen, notes, choices(question))
+    said = _summary(question), tuple(_notes(question, shown)), choices(question)
+    summary, notes, answers = said
+    return Worded(_asks(question), kind, summary, tuple(map(_marked, shown.lines)), notes, answers)
 
 
 def choices(question: Question) -> tuple[Choice, ...]:
@@ -73,12 +78,8 @@ def scope_words(scope: Scope) -> str:
     return in_line(scope.words)
 
 
-def _short(text: str, longest: int = 80) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}…"
-
-
 def _asks(question: Question) -> str:
-    about = in_line(_short(question.subject))
+    about = in_line(without_middle(question.subject))
     match question.tool:
         case "shell":
             return "wants to run a command"
@@ -94,20 +95,24 @@ def _asks(question: Question) -> str:
             return "asks for your permission"
 
 
-def _shown(question: Question) -> tuple[list[Line], Literal["command", "diff", "text"]]:
+def _shown(question: Question) -> tuple[Cut, Kind]:
     arguments = _arguments(question.text)
     kind = _KINDS.get(question.tool)
     if kind == "command" and isinstance(command := arguments.get("command"), str):
         others = {name: value for name, value in arguments.items() if name != "command"}
-        return [*_lines(command), *_named(others)], "command"
+        shown, more = cut_text(command), cut_lines(_named(others))
+        both = (*shown.lines, *more.lines)
+        return Cut(both, shown.size + more.size, shown.given + more.given), "command"
     if kind == "diff" and question.change is not None:
-        return list(question.change.lines), "diff"
+        return cut_lines(question.change.lines), "diff"
     if not arguments:
-        return _lines(question.text), "text"
-    return _named(arguments), "text"
+        return cut_text(question.text), "text"
+    return cut_lines(_named(arguments)), "text"
 
 
 def _arguments(text: str) -> dict[str, Any]:
+    if len(text) > _TAKEN_APART:
+        return {}
     try:
         read = cast("object", json.loads(text))
     except (ValueError, RecursionError):  # cut, or no JSON
@@ -120,36 +125,28 @@ def _named(arguments: dict[str, Any]) -> list[Line]:
     lines: list[Line] = []
     for name, given in arguments.items():
         text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
-        first, *more = _lines(text)
+        first, *more = cut_text(text).lines
         lines.append((" ", f"{name}: {first[1]}"))
         lines.extend((mark, f"  {line}") for mark, line in more)
     return lines
 
 
 def _marked(line: Line) -> Line:
-    return line[0], marked(line[1])
-
-
-def _lines(text: str) -> list[Line]:
-    return [(" ", line) for line in text.replace("\r\n", "\n").split("\n")]
-
-
-def _as_many_as_fit(lines: list[Line]) -> Iterator[Line]:
-    left = _MOST
-    for number, (mark, text) in enumerate(lines):
-        if len(text) > left:
-            yield mark, text[:left]
-            more = len(text) - left + sum(len(other) for _, other in lines[number + 1 :])
-            yield "@", f"{more:,} more characters, which are not shown"
-            return
-        left -= len(text) + 1
-        yield mark, text
+    """With the space or tab seen that a line ends with."""
+    mark, text = line
+    if mark != "@" and text.endswith((" ", "\t")):
+        return mark, f"{marked(text[:-1])}⟨U+{ord(text[-1]):04X}⟩"
+    return mark, marked(text)
 
 
 def _summary(question: Question) -> str:
     change = question.change
     if change is None:
-        return ""
+        lines = question.subject.count("\n") + 1
+        return _count(lines) if _KINDS.get(question.tool) == "command" and lines > 1 else ""
+    if change.hidden:
+        verb = "replaces" if question.tool == "write_file" else "changes"
+        return f"{verb} {change.hidden}"
     if change.new:
         return f"a new file of {_count(change.come)}"
     if change.gone and change.come:
@@ -163,19 +160,34 @@ def _count(number: int) -> str:
     return "1 line" if number == 1 else f"{number:,} lines"
 
 
-def _notes(question: Question, whole: str) -> Iterator[str]:
+def _notes(question: Question, shown: Cut) -> Iterator[str]:
     if question.why:
         yield in_line(question.why)
-    unseen = [one for one in whole[:_MOST] if one not in "\n\t" and is_unseen(one)]
-    if unseen:
-        kinds = list(dict.fromkeys(unseen))
+    change = question.change
+    if change and change.left_out:
+        yield f"{change.left_out:,} of the changed lines are not shown"
+    if shown.given < shown.size:
+        yield f"only {shown.given:,} of {shown.size:,} characters are shown, the first and the last"
+    if _KINDS.get(question.tool) == "command":
+        yield from _end_of(question.subject)
+    counted = Counter("".join(text for _, text in shown.lines))
+    if kinds := [one for one in counted if one != "\t" and is_unseen(one)]:
+        many = sum(counted[one] for one in kinds)
         named = ", ".join(in_line(one) for one in kinds[:_NAMED])
         more = ", …" if len(kinds) > _NAMED else ""
-        what = "1 character that cannot be seen is" if len(unseen) == 1 else (
-            f"{len(unseen):,} characters that cannot be seen are"
+        what = "1 character that cannot be seen is" if many == 1 else (
+            f"{many:,} characters that cannot be seen are"
         )  # fmt: skip
         yield f"{what} marked: {named}{more}"
-    if len(whole) > _MOST:
-        yield f"only the first {_MOST:,} of {len(whole):,} characters are shown"
-    if question.tool in ("write_file", "edit_file") and question.change is None:
+    if change and change.hidden:
+        yield "what is there now is not compared with it"
+    elif question.tool in ("write_file", "edit_file") and change is None:
         yield "what is there now could not be compared with it"
+
+
+def _end_of(command: str) -> Iterator[str]:
+    """Of a command that may not be seen whole at once, what it ends with."""
+    lines = command.count("\n") + 1
+    if lines > _AT_ONCE or any(gap in command for gap in _GAPS):
+        last = command.rstrip().rpartition("\n")[2]
+        yield f"{_count(lines)}; the last that is not empty is: {in_line(without_middle(last))}"

@@ -17,13 +17,13 @@ from itertools import islice
 from secrets import token_hex
 from typing import BinaryIO
 
+from lastword.agent.tools.edits import MOST_COMPARED, MOST_EDITED, There, identity, mark, replaced
 from lastword.agent.tools.glob import glob as matching
 from lastword.agent.tools.private import Private
 from lastword.agent.tools.roots import Found, Place, Roots, must_be_ordinary, walk
 
 _MOST_SHOWN = 100_000  # bytes of a file, a list or a search that are given at once
 _MOST_SCANNED = 256 << 20  # bytes that are read to get to a line
-_MOST_EDITED = 16 << 20  # bytes of a file that is edited, or searched
 _MOST_FOUND = 200  # lines of a search
 _MOST_LISTED = 1000
 _MOST_LOOKED_AT = 200_000  # names
@@ -75,6 +75,28 @@ class Files:
         """Have a file hold this, in place of what was there before."""
         _replace(place, data, before, may_go_on)
 
+    def there(self, place: Place, may_go_on: Callable[[], bool]) -> There:
+        """What a file holds now, for who is to agree to a change of it."""
+        held, status = self.held(place, may_go_on), place.status()
+        if held is not None or status is None:
+            return There(held, 0 if held is None else len(held), mark(status, held))
+        try:
+            with place.file() as file:
+                held = file.read(MOST_COMPARED + 1)
+        except PermissionError:
+            return There(None, status.st_size, mark(status, None), "not to be read")
+        return There(held, status.st_size, mark(status, held))
+
+    def _must_be_agreed(
+        self, place: Place, agreed: str | None, may_go_on: Callable[[], bool]
+    ) -> None:
+        """A person may have agreed to this change, by the mark of what they were shown."""
+        if agreed is not None and self.there(place, may_go_on).mark != agreed:
+            raise ValueError(
+                f"{place.shown} is not what it was when the person was asked, so it was left as it "
+                "is; call it again to have it asked for again"
+            )
+
     # the tools
 
     def read_file(
@@ -97,11 +119,19 @@ class Files:
                 return f"[{place.shown} is a binary file of {size:,} bytes; it is not shown]"
             return _lines(file, offset, limit) or f"[{place.shown} is empty]"
 
-    def write_file(self, path: str, text: str, *, may_go_on: Callable[[], bool] = always) -> str:
+    def write_file(
+        self,
+        path: str,
+        text: str,
+        *,
+        agreed: str | None = None,
+        may_go_on: Callable[[], bool] = always,
+    ) -> str:
         """Write a text file, in place of what was there; missing directories are made."""
         data = text.encode(errors="replace")
         with self.roots.at(path, make=may_go_on) as place:
             before = place.status()
+            self._must_be_agreed(place, agreed, may_go_on)
             self.put(place, data, before, may_go_on)
         did = "wrote" if before is None else "replaced"
         return f"{did} {place.shown}: {len(data):,} bytes"
@@ -113,31 +143,16 @@ class Files:
         new: str,
         all: bool = False,
         *,
+        agreed: str | None = None,
         may_go_on: Callable[[], bool] = always,
     ) -> str:
         """Put `new` in place of `old`, which must occur exactly once unless `all` is true."""
-        if not old or old == new:
-            raise ValueError("old must not be empty, and must differ from new; nothing was changed")
         with self.roots.at(path) as place:
             held = self.held(place, may_go_on)
             before, data = _whole(place) if held is None else (place.status(), held)
-            # in bytes: what is no text in the file stays as it is
-            wanted, instead = _as_in(data, old.encode(), new.encode(errors="replace"))
-            count = data.count(wanted)
-            if not count:
-                raise ValueError(f"old does not occur in {place.shown}; nothing was changed")
-            if not all and data.find(wanted, data.find(wanted) + 1) >= 0:
-                raise ValueError(
-                    f"old occurs {max(count, 2)} times in {place.shown}; give more of what is "
-                    "around it, or all=true. Nothing was changed"
-                )
-            size = len(data) + count * (len(instead) - len(wanted))
-            if size > _MOST_EDITED:
-                raise ValueError(
-                    f"{place.shown} would have {size:,} bytes, and {_MOST_EDITED:,} is the most "
-                    "that an edit may leave; nothing was changed"
-                )
-            self.put(place, data.replace(wanted, instead), before, may_go_on)
+            edited, count = replaced(data, old, new, place.shown, every=all)
+            self._must_be_agreed(place, agreed, may_go_on)
+            self.put(place, edited, before, may_go_on)
         return f"edited {place.shown}: {count} {'place' if count == 1 else 'places'}"
 
     def list_files(
@@ -247,10 +262,10 @@ class _Hunt:
         self._files += 1
         try:
             with place.file() as file:
-                if os.fstat(file.fileno()).st_size > _MOST_EDITED or _is_binary(file):
+                if os.fstat(file.fileno()).st_size > MOST_EDITED or _is_binary(file):
                     self._left_out += 1
                     return
-                data = file.read(_MOST_EDITED)
+                data = file.read(MOST_EDITED)
         except (OSError, ValueError):
             self._left_out += 1
             return
@@ -336,19 +351,12 @@ def _cut(number: int, offset: int, *, whole: bool) -> str:
 def _whole(place: Place) -> tuple[os.stat_result, bytes]:
     with place.file() as file:
         before = os.fstat(file.fileno())
-        if before.st_size > _MOST_EDITED:
+        if before.st_size > MOST_EDITED:
             raise ValueError(
-                f"{place.shown} has {before.st_size:,} bytes, and {_MOST_EDITED:,} is the most "
+                f"{place.shown} has {before.st_size:,} bytes, and {MOST_EDITED:,} is the most "
                 "that can be edited; nothing was changed"
             )
-        return before, file.read(_MOST_EDITED)
-
-
-def _as_in(data: bytes, old: bytes, new: bytes) -> tuple[bytes, bytes]:
-    """With the line ends of the file, if it is only by those that `old` does not occur."""
-    if old in data or b"\r\n" not in data or b"\r" in old:
-        return old, new
-    return old.replace(b"\n", b"\r\n"), new.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+        return before, file.read(MOST_EDITED)
 
 
 def _replace(
@@ -368,7 +376,7 @@ def _replace(
             file.write(data)
         if not may_go_on():
             raise InterruptedError(f"stopped before {place.shown} was changed; it is as it was")
-        if _identity(place.status()) != _identity(before):
+        if identity(place.status()) != identity(before):
             raise ValueError(f"somebody else changed {place.shown} meanwhile; it was left so")
         os.rename(name, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
 
@@ -382,9 +390,3 @@ def _beside(place: Place) -> Generator[tuple[str, int]]:
     finally:
         with suppress(FileNotFoundError):  # it has taken its place
             os.unlink(name, dir_fd=place.folder)
-
-
-def _identity(status: os.stat_result | None) -> tuple[int, ...]:
-    if status is None:
-        return ()
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)

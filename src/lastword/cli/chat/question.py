@@ -12,7 +12,7 @@ def question_lines(question: Question) -> list[str]:
     """All of it, over the lines it has."""
     said = worded(question)
     summary = f" ({said.summary})" if said.summary else ""
-    lines = [f"{mark if mark != '@' else '…'} {text}".rstrip() for mark, text in said.lines]
+    lines = [f"{mark if mark != '@' else '…'} {text}" for mark, text in said.lines]
     return [
         f"? {in_line(question.tool)} {said.asks}{summary}",
         *(f"  {line}" for line in lines),
