@@ -53,7 +53,7 @@ async def test_who_allowed_what_is_in_the_log_after_a_restart(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = f"sqlite:{tmp_path / 'kept.db'}"
-    async with asking(store, "git log", "rm x", "git log -3") as (runtime, questions):
+    async with asking(store, "git status x", "rm x", "git status -s") as (runtime, questions):
         ticket = await runtime.session("s").send("go")
         for allow, by, scope in ((True, "ann", "wider"), (False, "bob", "")):
             one = await asked(questions)
@@ -66,8 +66,8 @@ async def test_who_allowed_what_is_in_the_log_after_a_restart(
     calls = [entry.call for entry in told if isinstance(entry, Called)]
     run = told[0].run
     assert [entry for entry in told if isinstance(entry, Asked | Answered)] == [
-        Asked(run, calls[0], "shell", "git log"),
-        Answered(run, calls[0], True, "ann", "`git *`"),
+        Asked(run, calls[0], "shell", "git status x"),
+        Answered(run, calls[0], True, "ann", "`git status *`"),
         Asked(run, calls[1], "shell", "rm x"),
         Answered(run, calls[1], False, "bob"),
     ]

@@ -22,7 +22,27 @@ def asked(tool: str, subject: str, before: str | None = None, **arguments: objec
 
 
 SCOPES = {
-    ("shell", "git log -3"): ["this exact command", "`git *`"],
+    ("shell", "git status -s"): ["this exact command", "`git status *`"],
+    ("shell", "ls -l src"): ["this exact command", "`ls *`"],
+    ("shell", "git -c alias.x=!touch x"): ["this exact command"],
+    ("shell", "git -C x status"): ["this exact command"],
+    ("shell", "git log -3"): ["this exact command"],
+    **{
+        ("shell", f"{program} x"): ["this exact command"]
+        for program in [
+            "python3.11",
+            "nodejs",
+            "flock",
+            "unshare",
+            "strace",
+            "gcc",
+            "go",
+            "tee",
+            "cp",
+            "sort",
+            "rg",
+        ]
+    },
     ("shell", "git"): ["this exact command"],
     ("shell", "git log; rm -rf /"): ["this exact command"],
     ("shell", "bash -c 'x'"): ["this exact command"],
@@ -40,6 +60,7 @@ SCOPES = {
 
 
 @pytest.mark.scenario("W6", part="agent")
+@pytest.mark.scenario("W42", part="agent")
 @pytest.mark.parametrize(("call", "words"), SCOPES.items())
 def test_always_names_its_scope_and_the_narrow_one_comes_first(
     call: tuple[str, str], words: list[str]
@@ -58,10 +79,16 @@ def test_a_scope_allows_what_it_says_and_no_more() -> None:
 
     assert allows("shell", "git log *", 0, ("shell", "git log *"))
     assert not allows("shell", "git log *", 0, ("shell", "git log x"))
-    assert allows("shell", "git log", 1, ("shell", "git push"))
-    for other in ("git log; rm x", "git log > x", "github x", "git $(x)"):
-        assert not allows("shell", "git log", 1, ("shell", other))
-    assert not allows("shell", "git log", 1, ("shell_background", "git log"))
+    assert allows("shell", "git status x", 1, ("shell", "git status -s"))
+    for other in (
+        "git status; rm x",
+        "git status > x",
+        "git statusx",
+        "git status $(x)",
+        "git -c x",
+    ):
+        assert not allows("shell", "git status x", 1, ("shell", other))
+    assert not allows("shell", "git status x", 1, ("shell_background", "git status x"))
     assert allows("write_file", "a/b.sh", 0, ("edit_file", "a/b.sh"))
     assert not allows("write_file", "a/b.sh", 0, ("write_file", "a/c.sh"))
     assert not allows("write_file", "a/b.sh", 0, ("read_file", "a/b.sh"))

@@ -17,13 +17,11 @@ Kind: TypeAlias = Literal[
 _CHANGES = ("write_file", "edit_file")
 _READS = ("read_file", "list_files", "search_files")
 _PLAIN = re.compile(r"[A-Za-z][\w.-]* [^;&|<>()`$\\\n\r\0*?\[]*")  # one program, and words for it
-#: what runs or destroys whatever it is given: its name says nothing of what is done
-_RUNS_ANYTHING = """
-chmod chown curl dd find kill ln mv rm wget
-ash awk bash busybox bun builtin bunx cargo command coproc dash deno docker doas env eval exec
-expect fish gawk gdb ionice ksh lua make mawk nice node nohup npm npx perl php pip pipx pnpm
-podman powershell python python2 python3 ruby rsync screen sed setsid sh source ssh stdbuf su
-sudo sqlite3 tar tclsh time timeout tmux uv uvx vi vim watch xargs yarn zsh"""
+#: whose name says what is done, with whatever words: they write nothing and run nothing
+_SAYS_WHAT_IT_DOES = frozenset(
+    {"cat", "cmp", "df", "diff", "du", "echo", "grep", "head", "ls", "pwd", "stat", "tail", "wc"}
+)
+_GIT = frozenset({"describe", "ls-files", "rev-parse", "status"})  # not log and diff: --output
 _WORDS: dict[Kind, str] = {
     "command": "this exact command",
     "program": "`{0} *`",
@@ -83,9 +81,14 @@ def _both(tool: str, kind: Kind, subject: str, wide: Kind, wider: str) -> tuple[
 
 
 def _program(line: str) -> str:
-    """The program of a plain command, if its name says what is done."""
-    program = line.partition(" ")[0]
-    return program if _PLAIN.fullmatch(line) and program not in _RUNS_ANYTHING.split() else ""
+    """The program of a plain command, if its name says what is done; git by what it is to do."""
+    if not _PLAIN.fullmatch(line):
+        return ""
+    program, _, rest = line.partition(" ")
+    if program == "git":
+        command, more, _ = rest.partition(" ")
+        return f"git {command}" if more and command in _GIT else ""
+    return program if program in _SAYS_WHAT_IT_DOES else ""
 
 
 def _folder(path: str) -> str:
