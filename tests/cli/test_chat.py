@@ -204,7 +204,7 @@ def test_all_of_a_long_question_can_be_read_before_it_is_answered() -> None:
 
 def test_a_line_that_is_being_typed_is_no_answer() -> None:
     with chatting() as terminal:
-        terminal.say("ask").type("say ").shows(ASKS)
+        terminal.say("ask").type("say ").shows("empty the line to answer")
         terminal.type("nay").shows("> say nay").type(ENTER).shows("You said: say nay")
         leave(terminal)
 

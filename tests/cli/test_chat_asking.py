@@ -62,6 +62,26 @@ async def test_a_key_that_was_under_way_when_a_question_came_up_is_no_answer() -
     asking.close()
 
 
+@pytest.mark.scenario("W43", part="chat")
+async def test_a_line_that_was_begun_before_the_question_is_no_answer() -> None:
+    asked, settled, line = Asked(), asyncio.Event(), ["y"]
+
+    def changed(before: object, now: object) -> None:
+        if before is now:
+            settled.set()
+
+    asking = Asking(asked, lambda: "s", changed, typing=lambda: bool(line))
+    asking.look()
+    await settled.wait()
+    assert asking.waits_for_an_empty_line
+    assert asking.take("y") is None
+    assert asked.answers == []
+    line.clear()
+    asking.emptied()
+    assert asking.take("y") == Choice("Allow", True)
+    asking.close()
+
+
 @pytest.mark.parametrize(("here", "elsewhere"), [("s", 0), ("other", 1), ("s2", 1)])
 async def test_only_what_is_asked_in_this_conversation_is_shown(here: str, elsewhere: int) -> None:
     asking = Asking(Asked(), lambda: here, lambda _before, _now: None)

@@ -21,6 +21,7 @@ from lastword.core.value import value
 from lastword.surfaces.cutting import Cut, cut_lines, cut_text
 from lastword.surfaces.marking import in_line, is_unseen, marked
 
+SETTLES = 0.5  # seconds that a question has been seen before it can be answered
 _TAKEN_APART = 200_000  # characters of arguments; what is longer is shown as it was given
 _GAPS = ("\n\n\n", " " * 40, "\t" * 10)  # what moves the rest of a command out of sight
 _AT_ONCE = 10  # lines of a command that a person sees without scrolling

@@ -1,9 +1,9 @@
 """What a person is asked to allow, and how a line they type becomes an answer.
 
-A question can be answered once it has been on the screen for a moment: a line that was under way
-when it came up was meant for something else. An answer names the question and the generation it
-was seen at, and what is open is looked up again as the line comes, so that one which comes after
-a stop answers nothing.
+A question can be answered once it has been on the screen for half a second, and by a line that was
+begun after that: what was under way when it came up was meant for something else. An answer names
+the question and the generation it was seen at, and what is open is looked up again as the line
+comes, so that one which comes after a stop answers nothing.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from lastword.errors import LastwordError
-from lastword.surfaces.words import Choice, choices
+from lastword.surfaces.words import SETTLES, Choice, choices
 
 if TYPE_CHECKING:
     from lastword.agent.question import Question
 
 _WORDS = {"y": "y", "n": "n", "a": "a", "w": "w", "yes": "y", "no": "n", "always": "a"}
-_MOMENT = 0.3  # seconds on the screen before a line is taken for an answer
 
 
 class Questions(Protocol):
@@ -60,7 +59,10 @@ class Asking:
         session: Callable[[], str],
         changed: Callable[[Question | None, Question | None], object],
         by: str = "",
+        typing: Callable[[], bool] = lambda: False,
     ) -> None:
+        self._typing = typing  # whether a line has been begun
+        self._begun = False  # one was, before the question could be answered
         self._questions = questions
         self._session = session
         self._by = by
@@ -96,21 +98,32 @@ class Asking:
         question = self.question
         if question is None or self._seen is None or question.id != self._seen.id:
             return False
-        return self._settled
+        return self._settled and not self._begun
+
+    @property
+    def waits_for_an_empty_line(self) -> bool:
+        """Whether what is being typed was begun for something else."""
+        return self._settled and self._begun
+
+    def emptied(self) -> None:
+        """The line is empty: what is typed from here on may be an answer."""
+        if self._begun:
+            self._begun = False
+            self._changed(self._seen, self._seen)
 
     def look(self, *_: object) -> None:
         """Something may have changed."""
         before, now = self._seen, self.question
         if (before and before.id) == (now and now.id):
             return
-        self._seen, self._settled = now, False
+        self._seen, self._settled, self._begun = now, False, False
         self._cancel()
         if now:
-            self._timer = self._loop.call_later(_MOMENT, self._settle, now)
+            self._timer = self._loop.call_later(SETTLES, self._settle, now)
         self._changed(before, now)
 
     def _settle(self, now: Question) -> None:
-        self._settled = True
+        self._settled, self._begun = True, self._typing()
         self._changed(now, now)
 
     def take(self, words: str) -> Choice | None:

@@ -64,8 +64,8 @@ def _speaking(keys: KeyBindings, person: Person, buffer: Callable[[], Buffer]) -
             line.insert_text("\n")
             return
         text = line.text
+        person.take_line(text)  # before it is empty: when it was begun says what it may be
         line.reset(append_to_history=bool(text.strip()))
-        person.take_line(text)
 
     keys.add("enter")(enter)
     keys.add("c-j")(enter)  # what was typed before the terminal was ours

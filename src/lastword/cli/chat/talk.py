@@ -66,7 +66,8 @@ class Chat:
         self._seen: dict[str, int] = {}  # the last event that was told, of each session
         self._leaving = False  # the next Ctrl-C leaves
         self._hushed = False  # the last word was a stop
-        self._asking = Asking(questions, lambda: self.session.id, self._asked, by)
+        typing = lambda: bool(self._screen.buffer.text)  # noqa: E731 - it is asked later
+        self._asking = Asking(questions, lambda: self.session.id, self._asked, by, typing)
         self._telling = self._new_telling()
         self._following: asyncio.Task[None] | None = None
 
@@ -129,6 +130,8 @@ class Chat:
                 ("fg:ansiyellow", shown[0] if self._is_long(question) else "\n".join(shown))
             )
             hint = answers_line(question) if self._asking.ready else "…"
+            if self._asking.waits_for_an_empty_line:
+                hint = "… (empty the line to answer: it was begun before this was asked)"
             live.append(("fg:ansiyellow bold", f"  {hint}"))
         return live
 
@@ -320,3 +323,5 @@ class Chat:
 
     def _typed(self, _: object) -> None:
         self._leaving = False
+        if not self._screen.buffer.text:
+            self._asking.emptied()
