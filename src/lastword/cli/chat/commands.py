@@ -6,7 +6,10 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeAlias, get_args
 
+from lastword.agent.question import Question
+from lastword.cli.chat.programs import answered, shown
 from lastword.cli.chat.words import count, listing, short
+from lastword.core.cell import PendingCall
 from lastword.core.model import Message, Policy
 from lastword.core.receipt import Receipt
 from lastword.errors import LastwordError
@@ -27,6 +30,7 @@ Ctrl-C twice    leave, if nothing is going; so do Ctrl-D and /quit
 /receipt        all that the last stop ended
 /sessions       the sessions there are; /session ID goes to one, or begins it
 /processes      what was declared to outlive its answer; /processes end PID
+/programs       what programs wait for you to allow; /programs allow N, deny N
 A \\ at the end of a line goes on in the next. A space before a / says it."""
 
 
@@ -40,6 +44,9 @@ class Talk(Protocol):
 
     @property
     def receipt(self) -> Receipt | None: ...
+    @property
+    def by(self) -> str: ...
+    def left(self, call: PendingCall) -> Question: ...
     def say(self, text: str) -> None: ...
     def stop(self) -> None: ...
     def leave(self) -> None: ...
@@ -188,6 +195,12 @@ async def _processes(talk: Talk, words: str) -> None:
     talk.say(f"Ended: {number.strip()} {short(kept[number.strip()].command)}")
 
 
+async def _programs(talk: Talk, words: str) -> None:
+    talk.say(
+        await answered(talk.session, words, talk.by) if words else shown(talk.session, talk.left)
+    )
+
+
 _ON_QUEUE: dict[str, Command] = {
     "": _list,
     "remove": _remove,
@@ -206,4 +219,5 @@ _COMMANDS: dict[str, Command] = {
     "/sessions": _sessions,
     "/session": _session,
     "/processes": _processes,
+    "/programs": _programs,
 }

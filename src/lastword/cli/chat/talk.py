@@ -8,6 +8,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from secrets import token_hex
 
+from lastword.agent.left import left_question
+from lastword.agent.permission import Questions as Known
 from lastword.agent.question import Question
 from lastword.cli.chat import commands
 from lastword.cli.chat.asking import Asking, Questions
@@ -18,6 +20,7 @@ from lastword.cli.chat.recap import recap
 from lastword.cli.chat.screen import Live, Screen
 from lastword.cli.chat.telling import MORE, Telling
 from lastword.cli.chat.words import count, receipt_lines, rows_of, short
+from lastword.core.cell import PendingCall
 from lastword.core.model import Message, MessageId, Outcome, Policy
 from lastword.core.receipt import Receipt
 from lastword.core.words import means_stop
@@ -52,7 +55,8 @@ class Chat:
         self.mode: Policy = mode
         self.rollback = False
         self._model = model_name
-        self._by = by
+        self.by = by
+        self._questions = questions
         self._screen = Screen(
             bindings(self, lambda: self._screen.buffer), live=self._live, status=self._status
         )
@@ -207,6 +211,12 @@ class Chat:
         """Whether there is something to stop."""
         return self.session.busy or bool(self._lines.living)
 
+    def left(self, call: PendingCall) -> Question:
+        """What a person is shown of a call that a program waits on."""
+        if isinstance(self._questions, Known):
+            return self._questions.left(self.session.id, call)
+        return left_question(self.session.id, call)
+
     @property
     def receipt(self) -> Receipt | None:
         """The last one that was given here."""
@@ -217,7 +227,7 @@ class Chat:
         self._lines.cancel()  # before the stop: what is not accepted yet never will be
         self._leaving, self._hushed, self.rollback = False, True, False
         try:
-            answer = self.session.stop(by=self._by or None)
+            answer = self.session.stop(by=self.by or None)
         except LastwordError as error:
             self.say(short(str(error), 500))
             return
@@ -291,7 +301,7 @@ class Chat:
         id_ = id_ or MessageId(token_hex(8))
         self._ours.add(id_)
         try:
-            ticket = await self.session.send(text, id=id_, by=self._by, on_message=mode)
+            ticket = await self.session.send(text, id=id_, by=self.by, on_message=mode)
         except Refused as error:
             self.say(short(str(error), 500))
             if not self._screen.buffer.text:

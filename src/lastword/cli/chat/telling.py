@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from lastword.cli.chat.arguments import arguments_line
 from lastword.cli.chat.blocks import Block, Blocks
 from lastword.cli.chat.paint import Paint, Style
+from lastword.cli.chat.programs import WAITS
 from lastword.cli.chat.words import (
     about,
     call_line,
@@ -22,6 +23,7 @@ from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, Sta
 from lastword.core.receipt import ProcessNews, Receipt, ToolNews, ToolReport
 from lastword.core.recovery import Recovery
 from lastword.runtime.feed import FeedEvent
+from lastword.stores.contract import StoredCell
 
 MORE = "(more was said than could be shown)"
 
@@ -53,6 +55,7 @@ class Telling:
         self._voice: Literal["text", "thinking"] = "text"
         self._calls: dict[CallId, tuple[str, str, float]] = {}  # name, arguments, since when
         self._messages: dict[MessageId, Message] = {}
+        self._waits: dict[str, int] = {}  # the frontiers of programs that were told
 
     @property
     def live(self) -> list[tuple[str, str]]:
@@ -101,8 +104,17 @@ class Telling:
                 self.aside(f"What was still ending has ended ({short(receipt.session)}).")
             case "recovered", Recovery() as found:
                 self.say(recovered_line(found), "yellow")
+            case "cell", StoredCell() as cell:
+                self._cell(cell)
             case _:
                 pass
+
+    def _cell(self, cell: StoredCell) -> None:
+        """That a program waits is said once for each time it does."""
+        frontier = cell.record.frontier
+        if frontier and cell.record.paused and self._waits.get(cell.id) != frontier.generation:
+            self._waits[cell.id] = frontier.generation
+            self.aside(WAITS)
 
     def _hear(self, voice: Literal["text", "thinking"], text: str) -> None:
         if voice != self._voice:
