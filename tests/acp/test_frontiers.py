@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.acp.client import Client
 from tests.acp.inside import inside
 from tests.promise.workshop import until
@@ -17,6 +19,7 @@ async def at_frontier(client: Client, session: str) -> None:
     await until(client.asked)
 
 
+@pytest.mark.scenario("W38", part="acp")
 async def test_what_a_program_waits_on_is_asked_for_and_goes_on_as_it_was_answered(
     tmp_path: Path,
 ) -> None:
@@ -25,6 +28,7 @@ async def test_what_a_program_waits_on_is_asked_for_and_goes_on_as_it_was_answer
         await at_frontier(client, session)
         [first] = client.asked()
         assert "write_file: a.txt" in str(first)
+        assert "write_file wants to write a.txt (a new file of 1 line)" in str(first)
         client.answer(first, "allow_once")
         await until(lambda: len(client.asked()) == 2)
         assert (tmp_path / "a.txt").read_text() == "A"

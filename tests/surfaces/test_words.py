@@ -172,3 +172,12 @@ def test_what_is_long_is_cut_before_it_is_put_into_words(arguments: dict[str, ob
 
     assert len(said.lines) < 21_000
     assert any("more characters" in text for mark, text in said.lines if mark == "@")
+
+
+@pytest.mark.scenario("W41", part="agent")
+def test_a_path_that_leads_nowhere_is_worded_like_any_other() -> None:
+    text = json.dumps({"path": "../../etc/passwd", "text": "x"})
+    said = worded(replace(asked("write_file", text), text=text))
+
+    assert said.asks == "wants to write ../../etc/passwd"
+    assert said.notes == ("what is there now could not be compared with it",)

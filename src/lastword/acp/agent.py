@@ -157,6 +157,7 @@ class AcpAgent:
             )
         plan, files = planning(lambda: talk.tell), self._files(id_)
         made = self._agents.open(id_, folders, servers, plan, files)
+        talk.frontiers.questions = made.questions
         self._open[id_] = talk, Asking(self.peer, id_, folders[0], made.questions, talk)
         return talk
 

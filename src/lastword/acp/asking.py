@@ -67,7 +67,7 @@ class Asking:
         try:
             await self._talk.caught_up()  # it is told that there is a call before it is asked for
             answer = await self._peer.ask(
-                "session/request_permission", self._shown(question), is_open
+                "session/request_permission", shown(question, self._session, self._root), is_open
             )
             allowed = self._take(question, answer)
         except RpcError:  # the client cannot ask
@@ -82,29 +82,6 @@ class Asking:
         said = {"sessionUpdate": "tool_call_update", "toolCallId": question.call or question.id}
         self._talk.tell(said | {"status": "completed" if allowed else "failed"})
 
-    def _shown(self, question: Question) -> Params:
-        arguments = updates.arguments_of(question.text)
-        about = updates.about(question.tool, arguments, self._root)
-        said = worded(question)
-        words = [in_line(question.tool), said.asks, said.summary and f"({said.summary})"]
-        read = [" ".join(filter(None, words)), *said.notes, _fenced(said)]
-        extra = [updates.content("\n\n".join(read))]
-        diff = [one for one in about.get("content", []) if question.change is None or said.notes]
-        about |= {"title": in_line(about["title"]), "content": [*extra, *diff]}
-        options = [
-            {"optionId": id_, "name": one.label, "kind": _kind(one)}
-            for id_, one in _options(question).items()
-        ]
-        return {
-            "sessionId": self._session,
-            "toolCall": {
-                "toolCallId": question.call or question.id,
-                "status": "pending",
-                **about,
-            },
-            "options": options,
-        }
-
     def _take(self, question: Question, answer: object) -> bool:
         """Whether it is allowed. A client that withdraws, or says what was not asked, has not."""
         options = _options(question)
@@ -114,6 +91,23 @@ class Asking:
                 question.id, one.allow, question.generation, always=one.always, scope=one.scope
             )
         return one.allow
+
+
+def shown(question: Question, session: str, root: str) -> Params:
+    """What the client is asked, in the words that there are for it everywhere."""
+    about = updates.about(question.tool, updates.arguments_of(question.text), root)
+    said = worded(question)
+    words = [in_line(question.tool), said.asks, said.summary and f"({said.summary})"]
+    read = [" ".join(filter(None, words)), *said.notes, _fenced(said)]
+    extra = [updates.content("\n\n".join(read))]
+    diff = [one for one in about.get("content", []) if question.change is None or said.notes]
+    about |= {"title": in_line(about["title"]), "content": [*extra, *diff]}
+    options = [
+        {"optionId": id_, "name": one.label, "kind": _kind(one)}
+        for id_, one in _options(question).items()
+    ]
+    call = {"toolCallId": question.call or question.id, "status": "pending", **about}
+    return {"sessionId": session, "toolCall": call, "options": options}
 
 
 def _options(question: Question) -> dict[str, Choice]:

@@ -12,16 +12,18 @@ from contextlib import suppress
 
 from lastword import cells
 from lastword.acp import updates
-from lastword.acp.asking import Telling, choice_of
+from lastword.acp.asking import Telling, choice_of, shown
 from lastword.acp.peer import Peer
 from lastword.acp.wire import Params, RpcError
+from lastword.agent.left import left_question
+from lastword.agent.permission import Questions
 from lastword.core.cell import CellId, PendingCall
 from lastword.core.model import RunId
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
 from lastword.stores.contract import StoredCell
 
-_OPTIONS = (("allow_once", "Allow"), ("reject_once", "Reject"))
+_OPTIONS = ("allow_once", "reject_once")
 _NO = "the person did not allow it"
 
 
@@ -33,6 +35,7 @@ class Frontiers:
         self._session = session
         self._root = root
         self._talk = talk
+        self.questions: Questions | None = None  # of the agent whose programs they are
         self._asking: dict[CellId, tuple[int, asyncio.Task[None]]] = {}
         self._later: dict[CellId, StoredCell] = {}  # whose run goes on: it may need nobody
 
@@ -69,9 +72,11 @@ class Frontiers:
         for call in frontier.pending:
             with suppress(RpcError):  # the client cannot ask; somebody else may answer it
                 answer = await self._peer.ask(
-                    "session/request_permission", self._shown(call), lambda: cell.id in self._asking
+                    "session/request_permission",
+                    await self._shown(call),
+                    lambda: cell.id in self._asking,
                 )
-                match choice_of(answer, dict(_OPTIONS)):
+                match choice_of(answer, _OPTIONS):
                     case "allow_once":
                         allowed.append(call.id)
                     case "reject_once":
@@ -90,11 +95,13 @@ class Frontiers:
             if why:
                 self._talk.tell(updates.message(f"Your answer was not used: {why}"))
 
-    def _shown(self, call: PendingCall) -> Params:
-        about = updates.about(call.name, updates.arguments_of(call.arguments), self._root)
-        options = [{"optionId": kind, "name": name, "kind": kind} for kind, name in _OPTIONS]
-        tool = {"toolCallId": call.id, "status": "pending", **about}
-        return {"sessionId": self._session.id, "toolCall": tool, "options": options}
+    async def _shown(self, call: PendingCall) -> Params:
+        """In the words of a question, as far as is known here what it would do."""
+        session, asked = self._session.id, self.questions
+        if asked:
+            await asked.look(session, [call])
+        question = asked.left(session, call) if asked else left_question(session, call)
+        return shown(question, session, self._root)
 
 
 def _waits_at(cell: StoredCell) -> int:

@@ -95,7 +95,7 @@ class Talk:
         self._calls: dict[CallId, list[str]] = {}  # those that go on, and what each has written
         self._told: set[CallId] = set()  # calls that the client knows of, and not yet their end
         self._in_turn = asyncio.Lock()  # whoever waits until it is ready goes in the order it came
-        self._frontiers = Frontiers(peer, session, self.root, self)
+        self.frontiers = Frontiers(peer, session, self.root, self)
         # from here on, not from when it is ready: the first to be sent may be quicker than that
         watch = self._watch(session.events())
         self._watching = peer.tasks.start(watch, name=f"session {session.id}")
@@ -115,7 +115,7 @@ class Talk:
         for prompt in [*self._early, *self._sending, *self._prompts.values()]:
             await prompt.asked.answered.wait()
         self._watching.cancel()
-        self._frontiers.close()
+        self.frontiers.close()
 
     # what the client wants
 
@@ -225,7 +225,7 @@ class Talk:
     async def _watch(self, events: AsyncIterator[FeedEvent]) -> None:
         await self.ready.wait()
         for left in self.session.shelf.cells:  # by a run of earlier
-            self._frontiers.hear(left.stored)
+            self.frontiers.hear(left.stored)
         async for event in events:
             await self._hear(event)
             self._seen = event.number
@@ -239,12 +239,12 @@ class Talk:
                 if resume_in(message) is None:  # that is nobody's prompt
                     self._prompts[id_] = self._sending.popleft()
             case "cell", StoredCell() as cell:
-                self._frontiers.hear(cell)
+                self.frontiers.hear(cell)
             case "started", ids:
                 await self._answer_ended(cast("tuple[MessageId, ...]", ids))
             case "ended", Finished(run=run, messages=ids):
                 self._ended(run, ids)
-                self._frontiers.ended(run)
+                self.frontiers.ended(run)
             case "stopped", Receipt() as receipt:
                 self._stopped(receipt)
             case _:

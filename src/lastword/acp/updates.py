@@ -121,7 +121,9 @@ def title(tool: str, arguments: Params) -> str:
             pass
         case _:
             words = json.dumps(arguments, ensure_ascii=False) if arguments else ""
-    line = " ".join(f"{tool}: {words}".split()) if words else tool
+    first, newline, more = words.strip().partition("\n")
+    over = f" … ({more.count(newline) + 2} lines)" if newline else ""
+    line = f"{' '.join(f'{tool}: {first}'.split())}{over}" if words else tool
     return line if len(line) <= _LONGEST_TITLE else f"{line[:_LONGEST_TITLE]}…"
 
 

@@ -80,7 +80,7 @@ def scope_words(scope: Scope) -> str:
 
 
 def _asks(question: Question) -> str:
-    about = in_line(without_middle(question.subject))
+    about = in_line(without_middle(_path(question)))
     match question.tool:
         case "shell":
             return "wants to run a command"
@@ -94,6 +94,12 @@ def _asks(question: Question) -> str:
             return "wants to fetch a page"
         case _:
             return "asks for your permission"
+
+
+def _path(question: Question) -> str:
+    """The file, as the rules name it; or, if they cannot, as the call does."""
+    told = _arguments(question.text).get("path") if question.subject == question.text else None
+    return told if isinstance(told, str) else question.subject
 
 
 def _shown(question: Question) -> tuple[Cut, Kind]:
