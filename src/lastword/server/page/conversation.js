@@ -9,12 +9,12 @@ import { isAnswered, standing } from "./program-facts.js";
 import { bringsAnswers, endWords, saidIn } from "./program-words.js";
 import "./question.js";
 import { noteView } from "./receipt.js";
+import { Staying } from "./staying.js";
 import { Turn } from "./turn.js";
 import { phase } from "./view.js";
 import { welcome } from "./welcome.js";
 import { clock, count } from "./words.js";
 
-const NEAR = 80; // pixels from the bottom that still count as being there
 const NEVER = {
   stopped: "stopped before it was answered",
   superseded: "replaced before it was answered",
@@ -35,15 +35,14 @@ export class Conversation extends HTMLElement {
     "aria-label": "Messages",
   });
   #older = button("Show earlier", () => this.#loadOlder(), { class: "older plain" });
-  #jump = button("Jump to latest", () => this.#toBottom(), { class: "jump", hidden: true });
+  #jump = button("Jump to latest", () => this.pin(), { class: "jump", hidden: true });
   #welcome = h("div", { class: "welcome" });
   #scroller = h(
     "div",
     { class: "scroller", tabindex: "0", "aria-label": "Conversation", role: "region" },
     this.#column,
   );
-  #pinned = true;
-  #followed = 0; // pixels that it was scrolled, but not by the person
+  #staying = null;
   #words = h("span");
   #line = h(
     "p",
@@ -59,9 +58,8 @@ export class Conversation extends HTMLElement {
     this.#doing = doing;
     this.append(this.#scroller, this.#jump);
     this.#jump.prepend(icon("down"));
-    this.#scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
-    new ResizeObserver(() => this.#follow()).observe(this.#column);
-    new ResizeObserver(() => this.#follow()).observe(this.#scroller);
+    const pinned = (is) => (this.#jump.hidden = is);
+    this.#staying = new Staying(this.#scroller, this.#column, () => this.#card, pinned);
   }
 
   show(state, me) {
@@ -84,7 +82,7 @@ export class Conversation extends HTMLElement {
       const answer = this.#doing.may("approve")
         ? (choice) => this.#doing.answer(question, choice)
         : null;
-      ask.show(question, answer, () => this.#scroller.scrollTop - this.#followed);
+      ask.show(question, answer, () => this.#staying.scrolled);
     });
     const programs = this.#showPrograms(state);
     const last = now === "preparing" || now === "stopping" ? [this.#between(now, state)] : [];
@@ -99,7 +97,6 @@ export class Conversation extends HTMLElement {
       ...programs,
     ]);
     this.classList.toggle("empty", empty);
-    this.#follow();
   }
 
   #showPrograms(state) {
@@ -117,8 +114,12 @@ export class Conversation extends HTMLElement {
   }
 
   /** The question that waits longest, or the program. */
+  get #card() {
+    return this.#column.querySelector("lw-question, lw-program");
+  }
+
   focusQuestion() {
-    const ask = this.#column.querySelector("lw-question, lw-program");
+    const ask = this.#card;
     ask?.scrollIntoView({ block: "nearest" });
     ask?.focus();
     return !!ask;
@@ -126,8 +127,7 @@ export class Conversation extends HTMLElement {
 
   /** The person spoke: whatever they were reading, they now want to see the answer. */
   pin() {
-    this.#pinned = true;
-    this.#follow();
+    this.#staying.pin();
   }
 
   /** A page up or down, from wherever the keyboard is. */
@@ -166,29 +166,6 @@ export class Conversation extends HTMLElement {
         this.#scroller.scrollTop = this.#scroller.scrollHeight - before;
       }),
     );
-  }
-
-  #scrolled() {
-    const { scrollHeight, scrollTop, clientHeight } = this.#scroller;
-    this.#pinned = scrollHeight - scrollTop - clientHeight < NEAR;
-    this.#jump.hidden = this.#pinned;
-  }
-
-  #follow() {
-    if (!this.#pinned) return;
-    const before = this.#scroller.scrollTop;
-    this.#scroller.scrollTop = this.#scroller.scrollHeight;
-    this.#followed += this.#scroller.scrollTop - before;
-  }
-
-  #toBottom() {
-    this.#pinned = true;
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.#scroller.scrollTo({
-      top: this.#scroller.scrollHeight,
-      behavior: calm ? "auto" : "smooth",
-    });
-    this.#jump.hidden = true;
   }
 }
 

@@ -1,0 +1,64 @@
+// A scroller that stays at its end while more comes, unless the person goes elsewhere in it. A scroll
+// event tells of a moment that is over: by then more may have been drawn. So where the scroller is
+// is held against where its end was when it was last laid out, and only the person can leave it.
+
+const NEAR = 80; // pixels from the end that still count as being there
+const ABOVE = 12; // pixels that are left above a card
+
+export class Staying {
+  #box;
+  #card;
+  #changed;
+  #pinned = true;
+  #end = 0; // where the end was when it was last looked for
+  #followed = 0; // pixels that it was scrolled, but not by the person
+
+  /**
+   * @param {HTMLElement} box
+   * @param {HTMLElement} content
+   * @param {() => Element | null} card what has to be seen from its top: a card that is higher than the box
+   * @param {(pinned: boolean) => void} changed
+   */
+  constructor(box, content, card, changed) {
+    this.#box = box;
+    this.#card = card;
+    this.#changed = changed;
+    box.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    const sizes = new ResizeObserver(() => this.#follow());
+    sizes.observe(content);
+    sizes.observe(box);
+  }
+
+  /** How far the person has scrolled. */
+  get scrolled() {
+    return this.#box.scrollTop - this.#followed;
+  }
+
+  /** Go to the end, and stay there. */
+  pin() {
+    this.#pin(true);
+    this.#follow();
+  }
+
+  #follow() {
+    const { scrollHeight, scrollTop, clientHeight } = this.#box;
+    this.#end = Math.min(scrollHeight - clientHeight, this.#top(scrollTop));
+    if (!this.#pinned || scrollTop >= this.#end) return;
+    this.#box.scrollTop = this.#end;
+    this.#followed += this.#box.scrollTop - scrollTop;
+  }
+
+  #top(scrollTop) {
+    const card = this.#card()?.getBoundingClientRect();
+    return card ? card.top - this.#box.getBoundingClientRect().top + scrollTop - ABOVE : Infinity;
+  }
+
+  #scrolled() {
+    this.#pin(this.#box.scrollTop > this.#end - NEAR);
+  }
+
+  #pin(pinned) {
+    this.#pinned = pinned;
+    this.#changed(pinned);
+  }
+}
