@@ -198,3 +198,45 @@ def test_all_of_the_form_to_sign_in_is_on_the_screen_and_in_line_with_what_it_sa
     assert box["x"] + box["width"] <= width
     assert field["x"] == words["x"]
     picture(page, "signed-out")
+
+
+@pytest.mark.scenario("W49", part="server")
+def test_who_is_signed_out_is_offered_nobody_to_speak_to_and_keeps_what_they_wrote(
+    server: Server, context: BrowserContext
+) -> None:
+    page, box = context.new_page(), "lw-composer textarea"
+    page.goto(server.url)
+    expect(page.locator(".banner.out")).to_be_visible()
+    expect(page.locator("lw-composer")).to_be_hidden()
+    expect(page.locator(".welcome")).to_contain_text("Sign in above")
+    page.goto(server.new_link())
+    signed_in(page)
+    page.goto(f"{server.url}#/s/signed-out")
+    page.locator(box).fill("what I wrote")
+    page.evaluate("import('./assets/key.js').then(({ keep }) => keep('a key that has run out'))")
+    page.locator(box).press("Enter")
+    expect(page.locator(".banner.out")).to_be_visible()
+    expect(page.locator("lw-composer")).to_be_hidden()
+    page.get_by_label("Token").fill(TOKEN)
+    page.get_by_label("Token").press("Enter")
+    signed_in(page)
+    expect(page.locator(box)).to_have_value("what I wrote")
+
+
+@pytest.mark.scenario("W49", part="server")
+@pytest.mark.parametrize("phone", [True, False])
+def test_a_phone_is_told_of_the_button_that_stops_and_not_of_a_key(
+    server: Server, browser: Browser, phone: bool
+) -> None:
+    size = {"width": 390, "height": 800} if phone else {"width": 1280, "height": 800}
+    context = browser.new_context(viewport=size, has_touch=phone, is_mobile=phone)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(server.new_link())
+    signed_in(page)
+    page.goto(f"{server.url}#/s/nothing-yet")
+    expect(page.locator(".welcome")).to_be_visible()
+    told = page.locator("body").inner_text()
+    assert ("Tap Stop at any moment" in told) is phone
+    assert ("Esc" in told) is not phone
+    picture(page, "phone" if phone else "desk")
+    context.close()

@@ -30,7 +30,7 @@ const parts = {
   composer: find("lw-composer"),
 };
 const announcer = new Announcer(find("#polite"), find("#urgent"));
-const notices = new Notices(find("#notice"), find("#banner"));
+const notices = new Notices(find("#notice"), find("#banner"), () => app.drawSoon());
 
 class App {
   state = blank(addressed()); // from the first moment on it can be stopped
@@ -78,6 +78,7 @@ class App {
     parts.queue.show(state);
     parts.composer.show({
       session: state.session,
+      out: notices.out,
       busy: going(state),
       stoppable: stoppable(state),
       stopping: phase(state) === "stopping" && !!state.stopping,
@@ -98,16 +99,21 @@ class App {
   async open(id) {
     if (id === this.state.session && this.#stream) return;
     this.close();
-    this.state = blank(id);
-    this.#told = this.state;
+    // what was said to the session of the address, before it was opened, is on its way there
+    if (id !== this.state.session) this.#turnTo(id);
     this.link = "connecting";
-    notices.clear();
-    if (this.#farewell) notices.say(this.#farewell);
-    this.#farewell = "";
     parts.conversation.pin();
     this.drawSoon();
     if (shelf.isFresh(id)) this.#nothingYet();
     else this.watch(id);
+  }
+
+  #turnTo(id) {
+    this.state = blank(id);
+    this.#told = this.state;
+    notices.clear();
+    if (this.#farewell) notices.say(this.#farewell);
+    this.#farewell = "";
   }
 
   watch(id = this.state.session) {
@@ -258,7 +264,7 @@ window.addEventListener("hashchange", () => {
 window.addEventListener("online", () => app.hurry());
 document.addEventListener("visibilitychange", () => app.drawSoon());
 
+app.drawSoon(); // the address may say where it is
 await enter();
 await app.meet();
 await shelf.begin();
-parts.composer.focus();

@@ -1,10 +1,14 @@
-// Where the person speaks. It can be used at any moment; what could not be sent stays in it, under
-// the id it was sent with, so that sending it again is the same message and never a second one.
+// Where the person speaks. It can be used at any moment, also before the page knows which session it
+// shows: what is sent until then leaves once that is known. What could not be sent stays in the box,
+// under the id it was sent with, so that sending it again is the same message and never a second one.
 
 import { button, h, say, set } from "./dom.js";
 import { icon, square } from "./icons.js";
 import { remember, remembered } from "./memory.js";
 import { MODES, modeOf } from "./modes.js";
+
+const DRAFT = "draft "; // and the session; none, if that is not known yet
+const SOON = "This is sent as soon as the page is ready";
 
 export class Composer extends HTMLElement {
   #box = h("textarea", {
@@ -29,6 +33,7 @@ export class Composer extends HTMLElement {
   });
   #hint = h("p", { class: "hint" });
   #session = "";
+  #early = []; // what was sent before the page knew where: { text, mode }
   #kept = null; // { id, text } of what was tried and could not be sent
   #busy = false;
   #doing = null;
@@ -54,11 +59,16 @@ export class Composer extends HTMLElement {
       remember("mode", this.#mode.value);
       this.#dress();
     });
-    this.#dress();
+    this.#box.value = remembered(DRAFT) ?? "";
+    this.#typed();
+    this.focus();
   }
 
-  show({ session, busy, stoppable, stopping, may }) {
+  /** @param {{session: string, out: boolean, busy: boolean, stoppable: boolean, stopping: boolean, may: Function}} about */
+  show({ session, out, busy, stoppable, stopping, may }) {
     if (session !== this.#session) this.#turnTo(session);
+    if (out) this.#takeBack();
+    this.hidden = out; // nobody is spoken to
     this.#busy = busy;
     this.#box.disabled = this.#send.disabled = !may("send");
     set(this.#stop, {
@@ -93,15 +103,23 @@ export class Composer extends HTMLElement {
   }
 
   #turnTo(session) {
-    const early = this.#session ? "" : this.#box.value; // typed before the page knew where it was
+    const typed = this.#session ? "" : this.#box.value; // before the page knew where it was
+    if (!this.#session) remember(DRAFT, null);
     this.#session = session;
     this.#kept = null;
-    this.#box.value = early || (remembered(`draft ${session}`) ?? "");
+    const draft = remembered(DRAFT + session) ?? "";
+    this.#box.value = [draft, typed].filter(Boolean).join("\n");
     this.#typed();
+    for (const { text, mode } of this.#early.splice(0)) this.#say(text, mode);
+  }
+
+  /** There is nobody to send it to: it is a draft again. */
+  #takeBack() {
+    for (const { text } of this.#early.splice(0).reverse()) this.insert(text);
   }
 
   #typed() {
-    remember(`draft ${this.#session}`, this.#box.value);
+    remember(DRAFT + this.#session, this.#box.value);
     this.#grow();
     this.#dress();
   }
@@ -117,26 +135,29 @@ export class Composer extends HTMLElement {
     this.#submit(event.altKey ? "queue" : undefined);
   }
 
-  async #submit(mode = this.#mode.value) {
+  #submit(mode = this.#mode.value) {
     const text = this.#box.value;
-    if (!text.trim() || !this.#session) {
-      this.#box.focus();
-      return;
-    }
+    this.#box.focus();
+    if (!text.trim()) return;
+    this.#empty();
+    if (this.#session) this.#say(text, mode);
+    else this.#early.push({ text, mode });
+    this.#dress();
+  }
+
+  async #say(text, mode) {
     const session = this.#session;
     const id =
       this.#kept?.text === text
         ? this.#kept.id
         : (crypto.randomUUID?.() ?? `m-${Date.now()}-${Math.random().toString(36).slice(2)}`);
-    this.#empty();
-    this.#box.focus();
     const sent = await this.#doing.send(text, mode, id);
     if (sent) {
       if (this.#kept?.id === id) this.#kept = null;
       return;
     }
     if (session !== this.#session) {
-      remember(`draft ${session}`, text);
+      remember(DRAFT + session, text);
       return;
     }
     this.#kept = { id, text };
@@ -150,7 +171,7 @@ export class Composer extends HTMLElement {
 
   #dress() {
     const { place, hint } = modeOf(this.#mode.value);
-    const usual = this.#busy ? place : "Say something";
+    const usual = this.#early.length ? SOON : this.#busy ? place : "Say something";
     this.#box.placeholder = this.#box.disabled ? "You may read here, not write" : usual;
     set(this.#send, { "data-ready": !!this.#box.value.trim() });
     const words = this.#busy ? ` sends, and it ${hint}` : " sends";

@@ -22,15 +22,18 @@ export class Notices {
   #timer = 0;
   #away = 0;
   #out = false;
+  #wentOut;
 
   /** Whether the server does not know this page any more. */
   get out() {
     return this.#out;
   }
 
-  constructor(line, banner) {
+  /** @param {HTMLElement} line @param {HTMLElement} banner @param {() => void} wentOut */
+  constructor(line, banner, wentOut) {
     this.#line = line;
     this.#banner = banner;
+    this.#wentOut = wentOut;
   }
 
   say(text) {
@@ -55,6 +58,7 @@ export class Notices {
   signedOut() {
     if (this.#out) return;
     this.#out = true;
+    this.#wentOut();
     this.#banner.hidden = false;
     this.#banner.className = "banner out";
     this.#banner.replaceChildren(

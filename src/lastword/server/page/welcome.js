@@ -32,16 +32,22 @@ export function welcome(me, suggest) {
   const { about, tries } = me ? here(me.agent) : NOBODY;
   return [
     h("h2", {}, "You have the last word."),
-    h(
-      "p",
-      {},
-      "Say something. Press ",
-      h("kbd", {}, "Esc"),
-      " at any moment, or simply say something else, and what was going does nothing more. You get a receipt of what was ended.",
-    ),
+    me ? how() : h("p", {}, "Sign in above, and say something."),
     ...(about ? [h("p", { class: "fine" }, about)] : []),
     ...(tries.length ? [h("ul", { class: "tries" }, ...tries.map(suggestion(suggest)))] : []),
   ];
+}
+
+/** Where there are keys, by a key; on glass, by what is on it. */
+function how() {
+  return h(
+    "p",
+    {},
+    "Say something. ",
+    h("span", { class: "keyed" }, "Press ", h("kbd", {}, "Esc")),
+    h("span", { class: "touched" }, "Tap ", h("b", {}, "Stop")),
+    " at any moment, or simply say something else, and what was going does nothing more. You get a receipt of what was ended.",
+  );
 }
 
 function here(agent) {
