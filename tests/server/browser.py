@@ -43,6 +43,7 @@ _TO_THE_MIDDLE = """async (one) => {
     await new Promise(requestAnimationFrame);
   }
 }"""
+_TABLE = "<!doctype html><title>a table for cards</title>"
 _numbers = count(1)
 _THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
@@ -269,6 +270,21 @@ def signed_in(browser: Browser, server: Server, token: str) -> Generator[Visitor
         visitor.page.get_by_role("button", name="Sign in").click()
         expect(visitor.page.locator(".banner.out")).to_have_count(0)
         yield visitor
+
+
+@contextmanager
+def standing_still(browser: Browser, server: Server) -> Generator[Page]:
+    """A table for cards, on which time stands still unless it is told to go on."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.clock.install()
+    page.route("**/table", lambda route: route.fulfill(body=_TABLE, content_type="text/html"))
+    page.goto(f"{server.url}table")
+    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
+    try:
+        yield page
+    finally:
+        context.close()
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from tests.server.client import Answer, Client
 from tests.server.conforming import must_conform
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
     from tests.server.browser import Server, Visitor
 
@@ -71,3 +71,12 @@ def visitor(person: Visitor) -> Generator[Visitor]:
     person.arrive()
     yield person
     person.leave()
+
+
+@pytest.fixture
+def table(browser: Browser, server: Server) -> Generator[Page]:
+    """A page on which time stands still unless it is told to go on."""
+    from tests.server.browser import standing_still  # noqa: PLC0415
+
+    with standing_still(browser, server) as page:
+        yield page

@@ -248,6 +248,24 @@ CARDS = """async (names) => {
   for (const name of names) window.ask(name);
 }"""
 
+# the card of a program that waits for commands; those that were let are in `window.given`
+PROGRAM_CARD = """async (commands) => {
+  await import("/assets/program.js");
+  const card = document.createElement("lw-program");
+  document.body.replaceChildren(card);
+  window.given = [];
+  const answer = async (_, { allow }) => window.given.push(allow);
+  const doing = { answer, end: () => {}, may: () => true, scrolled: () => 0 };
+  const words = { tool: "shell", asks: "wants to run", kind: "command", notes: [], choices: [] };
+  window.show = (commands, summary = "") => {
+    const pending = commands.map((text) => {
+      return { call: text, ...words, summary, lines: [{ mark: " ", text }] };
+    });
+    card.show({ id: "cell", generation: 1, source: "", pending }, false, doing);
+  };
+  window.show(commands);
+}"""
+
 # one card as the page shows it, of a question that is told; the answer is in `window.answered`
 CARD = """async (question) => {
   await import("./assets/question.js");
@@ -255,9 +273,11 @@ CARD = """async (question) => {
   const table = document.createElement("div"); // beside what the page itself keeps in order
   table.className = "column";
   table.append(card);
-  document.querySelector(".scroller").replaceChildren(table);
+  const scroller = document.querySelector(".scroller");
+  scroller.replaceChildren(table);
   window.answered = [];
-  card.show(question, async (choice) => window.answered.push(choice), () => 0);
+  const answer = async (choice) => window.answered.push(choice);
+  card.show(question, answer, () => scroller.scrollTop);
 }"""
 
 # a log in which calls waited for a person: allowed, denied, and withdrawn by a stop

@@ -14,10 +14,10 @@ pytest.importorskip(
 pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not installed")
 pytest.importorskip("pydantic_monty", reason="pydantic-monty, which runs programs, is not there")
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.server.browser import Visitor
-from tests.server.page_scripts import ANSWERED
+from tests.server.page_scripts import ANSWERED, PROGRAM_CARD
 
 PROGRAM = """
 import asyncio
@@ -35,6 +35,7 @@ print(found)
 """
 
 
+HALF, LESS = 600, 400  # ms: more and less than half a second, on a clock that is set
 ENDING = """async id => {
   const { bearer } = await import("./assets/key.js");
   const asked = await fetch(`v1/sessions/${id}/cells`, { headers: bearer() });
@@ -114,6 +115,65 @@ def test_each_call_gets_the_answer_that_was_given_for_it_and_no_other(visitor: V
     made = visitor.answers.last.locator(".call", has_text="blue.txt")
     expect(made).to_contain_text("completed")
     assert ending(visitor)["outcome"] == "completed"
+
+
+@pytest.mark.scenario("W44", part="server")
+def test_a_program_asks_as_carefully_as_a_question(visitor: Visitor) -> None:
+    red = calls(visitor).filter(has_text="red.txt")
+    expect(red.locator(".lines ins")).to_have_text("+ red")
+    expect(calls(visitor).first.locator(".lines.command")).to_have_text("date")
+    expect(cards(visitor)).not_to_have_attribute("data-early", "")
+    visitor.page.reload()
+    expect(cards(visitor)).to_have_attribute("data-early", "")  # it is as new as it looks
+    expect(cards(visitor)).not_to_have_attribute("data-early", "")
+
+
+@pytest.mark.scenario("W44", part="server")
+def test_nothing_is_let_by_a_click_that_was_not_meant_for_what_the_card_shows(
+    table: Page,
+) -> None:
+    table.evaluate(PROGRAM_CARD, ["ls"])
+    let, go = (table.get_by_role("button", name=name) for name in ("Let it", "Go on"))
+    table.clock.run_for(LESS)
+    let.click(force=True)
+    assert chosen(let) == "false"
+    table.clock.run_for(HALF)
+    let.click(force=True)
+    assert chosen(let) == "true"
+    table.evaluate("window.show(['ls', 'rm -r .'])")  # it has gone on, and asks for more
+    table.clock.run_for(LESS)
+    go.click(force=True)
+    assert table.evaluate("window.given") == []
+    table.clock.run_for(HALF)
+    box = go.bounding_box()
+    assert box
+    table.mouse.move(box["x"] + 5, box["y"] + 5)
+    table.mouse.down()
+    table.evaluate("window.show(['rm -r .'])")  # as high as it was, while the button is down
+    table.clock.run_for(HALF)
+    table.mouse.up()
+    assert table.evaluate("window.given") == []
+    assert chosen(let) == "false"
+    let.click(force=True)
+    go.click(force=True)
+    table.clock.run_for(1)
+    assert table.evaluate("window.given") == [["rm -r ."]]
+
+
+@pytest.mark.scenario("W44", part="server")
+def test_a_call_that_is_worded_anew_is_chosen_anew(table: Page) -> None:
+    table.evaluate(PROGRAM_CARD, ["ls"])
+    let = table.get_by_role("button", name="Let it")
+    table.clock.run_for(HALF)
+    let.click(force=True)
+    assert chosen(let) == "true"
+    table.evaluate("window.show(['ls'], 'replaces 300 lines')")
+    assert chosen(let) == "false"
+    expect(table.locator("lw-program h3")).to_contain_text("replaces 300 lines")
+
+
+def chosen(button: Locator) -> str | None:
+    return button.first.get_attribute("aria-pressed")
 
 
 def test_a_stop_freezes_what_waits_and_the_receipt_says_so(visitor: Visitor) -> None:

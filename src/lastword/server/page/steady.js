@@ -31,6 +31,16 @@ export class Steady {
     requestAnimationFrame(this.#look);
   }
 
+  /** What is on the card is not what was there: as if it had just come. */
+  renew() {
+    this.#place = "";
+    this.#first = 0;
+    this.#since = Infinity;
+    this.#press = null;
+    this.#ready = false;
+    this.#changed(false);
+  }
+
   /** Whether a click was meant for the card. One without a press is made by whoever reads it aloud. */
   takes(click) {
     const meant = this.#press ?? (!click.detail && this.#isOld(click));

@@ -1,0 +1,106 @@
+// What is asked for, as a person reads it before they allow it: the same on the card of a question and
+// of a program that waits. All its words are the server's. What is longer than its box says so, and is
+// to be read to its end before it can be allowed: nothing that runs was out of sight.
+
+import { button, h, say, set } from "./dom.js";
+import { icon } from "./icons.js";
+import { count, plain } from "./words.js";
+
+const UNSEEN = /(⟨U\+[0-9A-F]{4,6}⟩)/; // a character that cannot be seen, as the server marks it
+const TAGS = { "-": "del", "+": "ins", "@": "i", " ": "span" };
+const SLACK = 2; // pixels
+
+/** What wants to do what. */
+export function headline({ tool, asks, summary }) {
+  return [h("b", {}, plain(tool)), ` ${asks}`, summary && h("small", {}, summary)];
+}
+
+export function notesOf({ notes }) {
+  return notes.map((text) => h("p", { class: "warning" }, icon("warn"), text));
+}
+
+/** The command, the change or the text itself. */
+export class Lines {
+  #lines;
+  #seen;
+  #changed;
+  #words = h("span");
+  #all = button("Show all of it", () => this.#unfold(), { class: "plain" });
+  #rest = h("p", { class: "rest", hidden: true }, this.#words, this.#all);
+  element;
+
+  /**
+   * @param {any} question
+   * @param {boolean} theirs whether it is theirs to allow
+   * @param {() => void} changed told when its end was seen
+   */
+  constructor(question, theirs, changed) {
+    const { lines, kind } = question;
+    this.#changed = changed;
+    this.#seen = false;
+    this.#lines = h("pre", { class: `lines ${kind}`, tabindex: "0" }, ...runs(lines, kind));
+    this.element = h("div", { class: "asked" }, this.#lines, this.#rest);
+    if (lines.length > 1) say(this.#all, `Show all ${count(lines.length, "line")}`);
+    const end = endOf(lines, kind);
+    this.#words.append(
+      theirs ? "It goes on: scroll to its end before you allow it." : "It goes on.",
+      ...(end ? [" It ends with ", h("code", {}, ...marked(end))] : []),
+    );
+    this.#lines.addEventListener("scroll", () => this.#look(), { passive: true });
+    new ResizeObserver(() => this.#look()).observe(this.#lines);
+  }
+
+  /** Whether all of it was on the screen. */
+  get seen() {
+    if (!this.#seen) this.#look();
+    return this.#seen;
+  }
+
+  focus() {
+    this.#lines.focus();
+  }
+
+  /** It is to be allowed, and was not read. */
+  insist() {
+    this.#all.focus();
+  }
+
+  #unfold() {
+    set(this.element, { "data-whole": true });
+    this.#lines.focus();
+    this.#look();
+  }
+
+  #look() {
+    const { scrollHeight, scrollTop, clientHeight } = this.#lines;
+    if (!clientHeight) return;
+    const more = scrollHeight - clientHeight > SLACK;
+    const left = more && scrollHeight - scrollTop - clientHeight > SLACK;
+    this.#rest.hidden = !more;
+    set(this.element, { "data-more": left });
+    if (this.#seen || left) return;
+    this.#seen = true;
+    this.#changed();
+  }
+}
+
+/** How a text of several lines ends, in as many characters as a line has room for. */
+function endOf(lines, kind) {
+  const last = lines.findLast(({ text }) => text.trim())?.text.trim() ?? "";
+  return kind === "diff" || lines.length < 2 ? "" : last.length > 100 ? `…${last.slice(-100)}` : last;
+}
+
+/** Neighbouring lines of one kind are one node, however many there are. */
+function runs(lines, kind) {
+  const found = [];
+  for (const { mark, text } of lines) {
+    const line = kind === "diff" ? `${mark === "@" ? "⋯" : mark} ${text}` : text;
+    if (found.at(-1)?.mark === mark) found.at(-1).lines.push(line);
+    else found.push({ mark, lines: [line] });
+  }
+  return found.map((run) => h(TAGS[run.mark], {}, ...marked(run.lines.join("\n"))));
+}
+
+function marked(text) {
+  return text.split(UNSEEN).map((part, index) => (index % 2 ? h("mark", {}, part) : part));
+}
