@@ -226,60 +226,6 @@ UNSCROLLED = """() => {
   return box.scrollHeight <= box.clientHeight + 1;
 }"""
 
-# cards of questions, one below the other; what was answered is in `window.answered`
-CARDS = """async (names) => {
-  await import("/assets/question.js");
-  const table = document.createElement("main");
-  document.body.replaceChildren(table);
-  window.answered = [];
-  window.ask = (id) => {
-    const card = document.createElement("lw-question");
-    const lines = [{ mark: " ", text: "make" }];
-    const choices = [{ label: "Allow", allow: true }, { label: "Deny", allow: false }];
-    const words = { asks: "wants to run", kind: "command", summary: "", notes: [] };
-    table.append(card);
-    const answer = async () => {
-      window.answered.push(id);
-      card.remove();
-      if (id === "last") window.ask("next"); // in the same place
-    };
-    card.show({ id, tool: "shell", ...words, lines, choices }, answer, () => 0);
-  };
-  for (const name of names) window.ask(name);
-}"""
-
-# the card of a program that waits for commands; those that were let are in `window.given`
-PROGRAM_CARD = """async (commands) => {
-  await import("/assets/program.js");
-  const card = document.createElement("lw-program");
-  document.body.replaceChildren(card);
-  window.given = [];
-  const answer = async (_, { allow }) => window.given.push(allow);
-  const doing = { answer, end: () => {}, may: () => true, scrolled: () => 0 };
-  const words = { tool: "shell", asks: "wants to run", kind: "command", notes: [], choices: [] };
-  window.show = (commands, summary = "") => {
-    const pending = commands.map((text) => {
-      return { call: text, ...words, summary, lines: [{ mark: " ", text }] };
-    });
-    card.show({ id: "cell", generation: 1, source: "", pending }, false, doing);
-  };
-  window.show(commands);
-}"""
-
-# one card as the page shows it, of a question that is told; the answer is in `window.answered`
-CARD = """async (question) => {
-  await import("./assets/question.js");
-  const card = document.createElement("lw-question");
-  const table = document.createElement("div"); // beside what the page itself keeps in order
-  table.className = "column";
-  table.append(card);
-  const scroller = document.querySelector(".scroller");
-  scroller.replaceChildren(table);
-  window.answered = [];
-  const answer = async (choice) => window.answered.push(choice);
-  card.show(question, answer, () => scroller.scrollTop);
-}"""
-
 # a log in which calls waited for a person: allowed, denied, and withdrawn by a stop
 WAITED = """async () => {
   const { blank, reduce } = await import("./assets/state.js");
@@ -369,4 +315,44 @@ LONG_EVENT = r"""async () => {
   window.fetch = fetch;
   JSON.parse = parse;
   return [text.length > 4e6, JSON.stringify(heard) === text, most];
+}"""
+
+# an answer of very many calls: how many are drawn in one task at most, first and when they change;
+# whether all are there in the end, as they are, and whether one far from the screen is laid out
+MANY_CALLS = r"""async (many) => {
+  const { Turn } = await import("./assets/turn.js");
+  const { pace } = await import("./assets/pace.js");
+  const turn = new Turn(), place = document.createElement("div");
+  place.className = "column";
+  place.append(turn.element);
+  document.querySelector(".scroller").replaceChildren(place);
+  const tasks = { first: [], later: [] };
+  let now = tasks.first;
+  new MutationObserver((changes) => {
+    const added = changes.flatMap((one) => [...one.addedNodes]);
+    const touched = changes.map((one) => one.target.parentElement?.closest(".call"));
+    now.push(new Set([...added, ...touched].filter((one) => one?.matches?.(".call"))).size);
+  }).observe(turn.element, { childList: true, subtree: true, characterData: true });
+  const call = (status, number) => ({
+    kind: "call", call: `c${number}`, name: "read_file", arguments: `{"path": "${number}"}`,
+    status, content: "x", error: false, nature: "", output: "", at: 1, began: 1, until: 2,
+  });
+  const show = async (parts, outcome) => {
+    const about = { run: "s#1", generation: 1, outcome, error: "", rollback: false, fencedAt: 0 };
+    turn.show({ ...about, parts }, { live: !outcome, mark: false, messages: {}, asked: "" });
+    while (!pace.idle) await new Promise((soon) => setTimeout(soon));
+  };
+  const begun = Array.from({ length: many }, (_, number) => call("begun", number));
+  await show(begun, "");
+  now = tasks.later;
+  await show(begun.map((_, number) => call("completed", number)), "completed");
+  for (let frames = 0; frames < 3; frames++) await new Promise(requestAnimationFrame);
+  const seen = [...turn.element.querySelectorAll(".call")];
+  return {
+    first: Math.max(...tasks.first),
+    later: Math.max(...tasks.later),
+    whole: seen.every((one, at) => one.dataset.call === `c${at}` && one.matches(".done")),
+    many: seen.length,
+    laidOut: seen.at(-1).querySelector("b").checkVisibility({ contentVisibilityAuto: true }),
+  };
 }"""

@@ -17,7 +17,8 @@ pytest.importorskip("pydantic_monty", reason="pydantic-monty, which runs program
 from playwright.sync_api import Locator, Page, expect
 
 from tests.server.browser import Visitor
-from tests.server.page_scripts import ANSWERED, PROGRAM_CARD
+from tests.server.card_scripts import PROGRAM_CARD
+from tests.server.page_scripts import ANSWERED
 
 PROGRAM = """
 import asyncio

@@ -15,10 +15,11 @@ from playwright.sync_api import Browser, expect
 
 from tests.server.browser import Server, Visitor, started
 from tests.server.floods import FLOODS
-from tests.server.page_scripts import COSTS
+from tests.server.page_scripts import COSTS, MANY_CALLS
 
 STEPS, NODES = 40, 9000  # for a character; of a text, with what a last window may add
 WINDOW = 16_000  # characters that are looked at together
+CALLS = 110  # that are made in one task
 TASK = 60_000 + STEPS * WINDOW + 25 * 9000  # steps: what is free, and one window more
 
 
@@ -109,3 +110,14 @@ def test_a_text_that_is_too_long_is_folded_until_somebody_wants_all_of_it(visito
     expect(folded).to_be_hidden()
     whole = "() => document.querySelector('.it .text').textContent.length > 1490000"
     visitor.page.wait_for_function(whole)
+
+
+@pytest.mark.scenario("W48", part="server")
+def test_a_thousand_calls_are_drawn_in_pieces_and_again_when_they_change(visitor: Visitor) -> None:
+    found = visitor.page.evaluate(MANY_CALLS, 1000)
+    assert found["many"] == 1000
+    assert found["whole"]
+    assert 0 < found["first"] <= CALLS
+    assert 0 < found["later"] <= 3 * CALLS  # they are there already
+    assert not found["laidOut"], "what is far from the screen costs nothing"
+    visitor.page.reload()

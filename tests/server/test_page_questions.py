@@ -14,7 +14,8 @@ pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not in
 from playwright.sync_api import Locator, Page, expect
 
 from tests.server.browser import Visitor
-from tests.server.page_scripts import CARD, CARDS, WAITED
+from tests.server.card_scripts import CARD, CARDS
+from tests.server.page_scripts import WAITED
 
 HALF, LESS = 600, 400  # ms: more and less than half a second, on a clock that is set
 

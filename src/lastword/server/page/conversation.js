@@ -10,7 +10,7 @@ import { bringsAnswers, endWords, saidIn } from "./program-words.js";
 import "./question.js";
 import { noteView } from "./receipt.js";
 import { Staying } from "./staying.js";
-import { Turn } from "./turn.js";
+import { isOpen, Turn } from "./turn.js";
 import { phase } from "./view.js";
 import { welcome } from "./welcome.js";
 import { clock, count } from "./words.js";
@@ -237,9 +237,7 @@ class TurnView {
 
   show(item, state, { now }) {
     const live = state.active === item.run;
-    const busy = item.parts.some(
-      (part) => part.kind === "call" && (part.status === "begun" || part.status === "intended"),
-    );
+    const busy = item.parts.some(isOpen);
     const mark = live && !busy && now !== "asking" && now !== "stopping";
     const asked = live ? state.questions.map((one) => one.call).join(" ") : "";
     const shown = [

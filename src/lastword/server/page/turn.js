@@ -4,9 +4,12 @@ import { Call, Output } from "./calls.js";
 import { arrange, h, say, set } from "./dom.js";
 import { Folding, Long } from "./folding.js";
 import { Markdown } from "./markdown.js";
+import { pace } from "./pace.js";
 import { count, plain } from "./words.js";
 
 const CUT = new Set(["stopped", "superseded", "shutdown", "parent", "lost"]);
+const NODES = 12; // of a part, before its text
+const STEPS = 250; // to show it again
 const ENDS = {
   failed: "This answer failed.",
   shutdown: "The server was shut down here.",
@@ -17,6 +20,8 @@ const ENDS = {
 
 export class Turn {
   #parts = [];
+  #turn = null;
+  #about = null;
   #end = h("p", { class: "end", hidden: true });
   #mark = h("p", { class: "mark", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
   element = h("article", { class: "it", "aria-label": "Answer" });
@@ -29,30 +34,55 @@ export class Turn {
       "data-outcome": turn.outcome || (live ? "going" : ""),
       "aria-busy": live ? "true" : null,
     });
+    this.#turn = turn;
+    this.#about = { cut, mark, messages, asked };
     this.#parts.length = Math.min(this.#parts.length, turn.parts.length);
-    turn.parts.forEach((part, index) => this.#show(part, index, cut, messages, asked));
     this.#tell(turn);
+    pace.run(this.#advance);
+  }
+
+  /** Draw what is not drawn yet, or has changed. @returns {boolean} whether there is more to do */
+  #advance = () => {
+    const { parts } = this.#turn;
+    const { cut, mark } = this.#about;
+    let index = 0;
+    while (index < parts.length && (this.#isDrawn(index) || pace.free)) this.#show(index++);
     const nodes = this.#parts.flatMap(({ element, more }) => (more ? [element, more] : [element]));
     arrange(this.element, [...nodes, ...(mark ? [this.#mark] : []), this.#end]);
     this.#cutMark(cut);
+    return index < parts.length;
+  };
+
+  #isDrawn(index) {
+    const { cut, messages, asked } = this.#about;
+    const view = this.#parts[index];
+    const part = this.#turn.parts[index];
+    if (view?.part !== part) return false;
+    if (part.kind === "said") return view.messages === messages;
+    return !isOpen(part) || (view.cut === cut && view.asked === asked);
   }
 
-  #show(part, index, cut, messages, asked) {
+  #show(index) {
+    if (this.#isDrawn(index)) return;
+    const { cut, messages, asked } = this.#about;
+    const part = this.#turn.parts[index];
     let view = this.#parts[index];
-    if (!view || view.kind !== part.kind) {
+    if (view?.part.kind !== part.kind) {
       view = makers[part.kind]();
-      view.kind = part.kind;
       this.#parts[index] = view;
+      pace.took({ steps: 0, nodes: NODES });
     }
+    Object.assign(view, { part, cut, messages, asked });
     view.show(part, cut, messages, asked);
+    pace.took({ steps: STEPS, nodes: 0 });
   }
 
   /** Where an answer was cut: after its last word, if a word was the last that it did. */
   #cutMark(cut) {
     const last = this.#parts.at(-1);
-    const text = cut && last?.kind === "text" ? last.element : null;
+    const text = cut && last?.part.kind === "text" ? last.element : null;
     for (const view of this.#parts)
-      if (view.kind === "text") view.element.classList.toggle("cut", view.element === text);
+      if (view.part.kind === "text") view.element.classList.toggle("cut", view.element === text);
   }
 
   #tell({ outcome, error, rollback, parts, fencedAt, generation }) {
@@ -67,6 +97,11 @@ export class Turn {
     set(this.#end, { class: outcome === "failed" ? "end failed" : "end" });
     say(this.#end, words);
   }
+}
+
+/** Whether it is a call of which it is not known what became. */
+export function isOpen({ kind, status }) {
+  return kind === "call" && (status === "begun" || status === "intended");
 }
 
 const makers = {
