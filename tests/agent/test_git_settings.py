@@ -57,7 +57,7 @@ async def asked_for(repository: Repository, *commands: str) -> list[str]:
         return [question.why for question in talk.asked]
 
 
-@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.scenario("W50", part="agent")
 @pytest.mark.parametrize("text", SPELLED.values(), ids=SPELLED)
 async def test_a_program_is_found_however_its_setting_is_spelled(
     repository: Repository, text: str
@@ -70,7 +70,7 @@ async def test_a_program_is_found_however_its_setting_is_spelled(
     assert repository.does(f"echo other > f.c; {ALL}")  # without it, it would be
 
 
-@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.scenario("W50", part="agent")
 @pytest.mark.parametrize("text", INCLUDED.values(), ids=INCLUDED)
 async def test_a_program_is_found_however_its_file_is_included(
     repository: Repository, text: str
@@ -84,7 +84,7 @@ async def test_a_program_is_found_however_its_file_is_included(
     assert repository.does(f"echo other > f.c; {ALL}")  # without it, it would be
 
 
-@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.scenario("W50", part="agent")
 @pytest.mark.parametrize("told", ["", "[diff]\n submodule = diff\n"])
 @pytest.mark.parametrize("elsewhere", [False, True])
 async def test_what_a_repository_inside_sets_is_asked_about_and_not_run(
@@ -110,7 +110,7 @@ async def test_what_a_repository_inside_sets_is_asked_about_and_not_run(
     assert repository.does("git status; git diff")  # without it, it would be
 
 
-@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.scenario("W50", part="agent")
 async def test_a_plain_repository_is_asked_nothing_of(repository: Repository) -> None:
     repository.does(
         "git init -q sub && cd sub && git config user.name n && git config user.email e@x"
@@ -121,7 +121,7 @@ async def test_a_plain_repository_is_asked_nothing_of(repository: Repository) ->
     assert await asked_for(repository, "git status", "git diff", "git --version") == []
 
 
-@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.scenario("W50", part="agent")
 @pytest.mark.parametrize(
     "command",
     ["git -C sub status", "git -c core.fsmonitor=evil status", "git --git-dir=sub/.git log",
@@ -133,7 +133,7 @@ async def test_git_that_works_elsewhere_is_asked_about(
     assert len(await asked_for(repository, command)) == 1
 
 
-@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.scenario("W50", part="agent")
 @pytest.mark.parametrize("text", ["[filter\n", "[include]\n path = pipe\n"])
 async def test_where_settings_cannot_be_listed_git_is_asked_about_and_does_not_work(
     repository: Repository, text: str
@@ -152,7 +152,7 @@ async def test_where_settings_cannot_be_listed_git_is_asked_about_and_does_not_w
     assert done.stdout == "other programs do\n"
 
 
-@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.scenario("W50", part="agent")
 def test_thousands_of_filters_keep_no_other_program_from_running(repository: Repository) -> None:
     repository.says("".join(f'[filter "f{n}"]\n clean = evil\n' for n in range(6_000)))
 
@@ -163,7 +163,7 @@ def test_thousands_of_filters_keep_no_other_program_from_running(repository: Rep
     assert not repository.does("git status; git add f.c", ours(repository))
 
 
-@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.scenario("W50", part="agent")
 def test_an_ordinary_alias_leaves_git_as_it_is(repository: Repository) -> None:
     repository.does("git config alias.st status")
 
@@ -174,7 +174,7 @@ def test_an_ordinary_alias_leaves_git_as_it_is(repository: Repository) -> None:
     assert "f.c" in done.stdout
 
 
-@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.scenario("W50", part="agent")
 async def test_what_the_person_allows_is_run_and_told_why_it_was_asked(
     repository: Repository,
 ) -> None:
@@ -189,7 +189,7 @@ async def test_what_the_person_allows_is_run_and_told_why_it_was_asked(
     assert not repository.mark.exists()
 
 
-@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.scenario("W50", part="agent")
 async def test_who_allowed_everything_for_this_time_is_not_asked_about_git(
     repository: Repository,
 ) -> None:
