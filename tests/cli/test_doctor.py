@@ -106,4 +106,4 @@ def test_an_unknown_level_is_answered_with_those_there_are(
     with pytest.raises(SystemExit):
         main(["doctor", "--level", "loose"])
 
-    assert "choose from 'sealed', 'tree', 'group'" in capsys.readouterr().err
+    assert "choose from 'sealed', 'cgroup', 'tree', 'group'" in capsys.readouterr().err

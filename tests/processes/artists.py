@@ -1,4 +1,4 @@
-"""The escape artists of artists.c, and the canary that tells when the last of one is dead.
+"""The escape artists, and the canary that tells when the last of one is dead.
 
 A canary is exact: every process of an artist holds the write end of its FIFO, so the kernel itself
 says when none is left. No list of processes is read, and a pid that was reused fools nobody.
@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Self
 from unittest import SkipTest
 
-_SOURCE = Path(__file__).with_name("artists.c")
+_HERE = Path(__file__).parent
+_PROGRAMS = ("artists", "attackers")
 _numbers = count(1)
 
 ARTISTS: dict[str, int] = {  # how many bytes each writes when it is all in place
@@ -46,6 +47,38 @@ ARTISTS: dict[str, int] = {  # how many bytes each writes when it is all in plac
     "cgescape": 2,
 }
 
+ATTACKERS: dict[str, int] = {
+    "forge_warden": 5,
+    "forge_and_kill_warden": 5,
+    "stop_warden": 5,
+    "stop_zygote": 5,
+    "stop_both": 5,
+    "bully_warden": 5,
+    "bully_zygote": 5,
+    "kill_warden": 5,
+    "kill_zygote": 5,
+    "stop_zygote_kill_warden": 5,
+    "trace_warden": 5,
+    "trace_zygote": 5,
+    "trace_and_kill_warden": 5,
+    "blind_warden": 5,
+    "blind_zygote": 5,
+    "no_time_for_warden": 5,
+    "no_time_for_zygote": 5,
+    "no_memory_for_warden": 5,
+    "no_forks_for_zygote": 5,
+    "starve": 5,
+    "zombie_leader": 1,
+    "zombie_leader_detached": 2,
+    "sibling": 2,
+    "own_namespace": 2,
+    "own_namespace_detached": 3,
+    "liar": 2,
+    "traced": 2,
+    "borrowed": 2,
+    "own_group": 2,
+}
+
 
 @cache
 def built() -> Path:
@@ -53,19 +86,25 @@ def built() -> Path:
     compiler = shutil.which("cc")
     if compiler is None or not Path("/proc/self/mountinfo").exists():
         raise SkipTest("no C compiler, or no Linux, so no escape artists")
-    digest = sha256(_SOURCE.read_bytes()).hexdigest()[:16]
+    sources = [_HERE / "artists.h", *(_HERE / f"{name}.c" for name in _PROGRAMS)]
+    digest = sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
     home = Path(tempfile.gettempdir(), f"lastword-artists-{os.getuid()}-{digest}")
     home.mkdir(mode=0o755, exist_ok=True)
     if home.is_symlink() or home.stat().st_uid != os.getuid():
         raise PermissionError(f"{home} is somebody else's, so the artists were not put there")
-    program = home / "artists"
-    if not program.exists():
-        draft = home / f"draft-{os.getpid()}"  # two test processes may be compiling at once
-        command = [compiler, "-O1", "-Wall", "-Wextra", "-Werror", "-o", draft, _SOURCE]
-        subprocess.run([*command, "-lutil", "-lrt"], check=True)
-        draft.chmod(0o755)
-        draft.replace(program)
-    return program
+    for name in _PROGRAMS:
+        if not (home / name).exists():
+            _compile(compiler, name, home)
+    return home / "artists"
+
+
+def _compile(compiler: str, name: str, home: Path) -> None:
+    draft = home / f"draft-{os.getpid()}"  # two test processes may be compiling at once
+    strict = ("-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-pthread")
+    source = _HERE / f"{name}.c"
+    subprocess.run([compiler, *strict, "-o", draft, source, "-lutil", "-lrt"], check=True)
+    draft.chmod(0o755)
+    draft.replace(home / name)
 
 
 class Canary:
@@ -93,6 +132,13 @@ class Canary:
         if self._heard != count or self._ended:
             state = "and all are dead" if self._ended else "and not all are dead"
             raise AssertionError(f"{self._heard} of {count} were in position, {state}")
+
+    async def ready_or_dead(self, count: int, *, timeout: float = 20.0) -> None:
+        """The same for those whose attack may have cost them their lives already."""
+        with suppress(AssertionError):
+            await self.ready(count, timeout=timeout)
+        if not self._ended and self._heard != count:
+            raise AssertionError(f"{self._heard} of {count} were in position, and not all are dead")
 
     async def dead(self, timeout: float) -> bool:
         """Whether, in so many seconds from now, the last process that held the FIFO is dead."""

@@ -14,7 +14,6 @@ from lastword.processes.output import Output
 from tests.meter import open_files
 
 ROOTS = pytest.mark.skipif(os.geteuid() != 0, reason="only root has the sealed level by default")
-both_levels = pytest.mark.parametrize("level", [pytest.param("sealed", marks=ROOTS), "tree"])
 
 
 @asynccontextmanager

@@ -4,8 +4,9 @@
 
 WHAT it does with them: `keeps` them; keeps them in a `runtime`, the last one declared `keep`;
 `forks`, which leaves somebody who holds all that it had open, until standard input ends; is `deaf`,
-which is that and hears nothing of the hundreds of things that it has started since; or `exits` in
-the middle of a stop's grace. It prints a line when it has got so far.
+which is that and hears nothing of the hundreds of things that it has started since; `exits` in
+the middle of a stop's grace; or `becomes` another program, after it has left a fork. It prints a
+line when it has got so far.
 """
 
 import asyncio
@@ -61,11 +62,18 @@ async def exits(warden: Warden) -> None:
     sys.exit()
 
 
+async def becomes(warden: Warden) -> None:
+    leave_a_fork()
+    say("becoming")
+    os.execvp("sleep", ["sleep", "50"])  # noqa: S606, S607 - any program
+
+
 ENDS: dict[str, Callable[[Warden], Awaitable[None]]] = {
     "keeps": keeps,
     "forks": forks,
     "deaf": deaf,
     "exits": exits,
+    "becomes": becomes,
 }
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from lastword.processes import Level
@@ -52,6 +57,40 @@ def keepers(zygote: int, level: Level) -> list[int]:
     """The wardens; at sealed level each is the only child of whoever stands outside."""
     forks = children(zygote)
     return forks if level != "sealed" else [pid for fork in forks for pid in children(fork)]
+
+
+TRACER = """
+import ctypes, os, sys, time
+libc, pid = ctypes.CDLL(None, use_errno=True), int(sys.argv[1])
+if libc.ptrace(16, pid, 0, 0):  # attach
+    sys.exit(os.strerror(ctypes.get_errno()))
+os.waitpid(pid, 0x40000000)
+print("held", flush=True)
+time.sleep(60)
+"""
+BULLY = """
+import os, sys
+pid = int(sys.argv[1])
+os.kill(pid, 19)
+print("held", flush=True)
+while True:
+    os.kill(pid, 19)
+"""
+
+
+@contextmanager
+def held(pid: int) -> Generator[None]:
+    """A process that does nothing meanwhile, although it is told to go on: root traces it; anybody
+    else, to whom keepers are out of reach, can only stop it again and again."""
+    program = TRACER if os.geteuid() == 0 else BULLY
+    line = (sys.executable, "-c", program, str(pid))
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        try:
+            yield
+        finally:
+            holder.kill()
 
 
 def name_of(pid: int) -> str:

@@ -9,14 +9,17 @@ import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from lastword.processes import Level, Processes
+from lastword.processes.cgroups import Group, our_own
 from tests.processes import as_user
 from tests.processes.artists import ARTISTS, built
 from tests.processes.as_user import survivors
+from tests.processes.strict import AT_EACH, NO_GROUPS
 from tests.scenarios import ROOT
 
 HELPER = Path(as_user.__file__).relative_to(ROOT)
@@ -37,15 +40,18 @@ STORIES = {
     "stopped": [HARD_TO_KILL],
     "zombie": [HARD_TO_KILL],
 }
+DELEGATED = ("cgroup.procs", "cgroup.threads", "cgroup.subtree_control")
+numbers = count(1)
 # A mount namespace shows the nobody of this system what lies below directories that are closed to
 # it: this Python, the checkout, the artists. Only there: the directories outside remain empty.
 AS_NOBODY = """
+if [ -n "$GROUP" ]; then echo 0 > "$GROUP/cgroup.procs"; fi
 for place in python src tests artists; do mount --bind "$1" "$ROOM/$place"; shift; done
 exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all "$@"
 """
 
 
-@pytest.mark.parametrize("level", ["sealed", "tree"])
+@AT_EACH
 @pytest.mark.parametrize(
     "artist", [pytest.param(name, marks=STORIES.get(name, [LEAVES])) for name in ARTISTS]
 )
@@ -63,7 +69,7 @@ async def test_when_a_stop_is_over_no_process_of_an_artist_is_left(
 
 
 @pytest.mark.scenario("P2", part="processes")
-@pytest.mark.parametrize("level", ["sealed", "tree"])
+@AT_EACH
 def test_no_artist_escapes_from_an_ordinary_user(level: Level, tries: int) -> None:
     with an_ordinary_user() as stage:
         escaped = stage.perform(level, tries, *ARTISTS)
@@ -89,15 +95,20 @@ class Stage:
     before: tuple[str, ...] = ()
     python: Path = Path(sys.executable)
     root: Path = ROOT
+    group: str = ""  # a control group that is the user's own
+
+    @property
+    def env(self) -> dict[str, str]:
+        path = os.pathsep.join((str(self.root / "src"), str(self.root)))
+        room = {"ROOM": str(self.root), "GROUP": self.group}
+        return {"PATH": os.environ["PATH"], "PYTHONPATH": path, **room}
 
     def perform(self, level: Level, tries: int, *artists: str) -> dict[str, int]:
         """How many survived, by artist."""
         arguments = map(str, (self.python, self.root / HELPER, level, tries, self.program))
-        env = {"PATH": os.environ["PATH"], "ROOM": str(self.root)}
-        env["PYTHONPATH"] = os.pathsep.join((str(self.root / "src"), str(self.root)))
         done = subprocess.run(
             [*self.before, *arguments, *artists],
-            env=env,
+            env=self.env,
             cwd="/",
             capture_output=True,
             text=True,
@@ -127,11 +138,31 @@ def an_ordinary_user() -> Generator[Stage]:
         for name in places:
             (room / name).mkdir()
         before = (*unshare, "sh", "-ec", AS_NOBODY, "sh", *map(str, places.values()))
-        yield Stage(room / "artists" / built().name, before, room / "python" / python, room)
+        program = room / "artists" / built().name
+        with a_delegated_group(65534) as group:
+            yield Stage(program, before, room / "python" / python, room, group)
     finally:
         for name in places:  # one by one, and only if empty: never what was shown there
             (room / name).rmdir()
         room.rmdir()
+
+
+@contextmanager
+def a_delegated_group(user: int) -> Generator[str]:
+    """A part of the tree of control groups that is a user's, as root makes one; "" without."""
+    if NO_GROUPS:
+        yield ""
+        return
+    group = our_own() / f"test-{os.getpid()}-{next(numbers)}"
+    group.mkdir()
+    try:
+        for path in (group, *(group / name for name in DELEGATED)):
+            os.chown(path, user, user)
+        yield str(group)
+    finally:
+        Group(group).kill()
+        while group.exists():  # until the last has gone
+            Group(group).remove()
 
 
 def a_namespace_that_ends() -> tuple[str, ...]:

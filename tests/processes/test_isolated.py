@@ -15,7 +15,8 @@ import pytest
 from lastword.errors import WorkerDied
 from lastword.processes import Level, Warden, isolated
 from tests.processes.artists import Canary
-from tests.processes.helping import a_warden, both_levels, until
+from tests.processes.helping import a_warden, until
+from tests.processes.strict import AT_EACH
 
 TOOLS = '''
 import os, re, subprocess, sys
@@ -94,7 +95,7 @@ async def called(warden: Warden, function: Any, *args: Any, **kwargs: Any) -> An
 # what comes of it
 
 
-@both_levels
+@AT_EACH
 async def test_it_gives_what_the_function_gives(level: Level, tools: Any) -> None:
     async with a_warden(level) as warden:
         assert await called(warden, tools.add, 2, b=3) == 5
@@ -102,7 +103,7 @@ async def test_it_gives_what_the_function_gives(level: Level, tools: Any) -> Non
         assert await called(warden, os.getpid) != os.getpid()
 
 
-@both_levels
+@AT_EACH
 async def test_it_raises_what_the_function_raises(level: Level, tools: Any) -> None:
     async with a_warden(level) as warden:
         with pytest.raises(KeyError, match="missing") as raised:
@@ -142,7 +143,7 @@ async def test_what_cannot_be_handed_over_is_refused_with_a_reason(tools: Any) -
         assert await called(warden, tools.add, 1) == 1
 
 
-@both_levels
+@AT_EACH
 @pytest.mark.parametrize(
     ("function", "args", "how"),
     [
@@ -265,7 +266,7 @@ def test_what_was_typed_in_and_is_in_no_file_is_refused_with_a_reason() -> None:
 # how it ends
 
 
-@both_levels
+@AT_EACH
 async def test_a_call_that_is_given_up_is_killed_though_it_holds_the_interpreter(
     level: Level, tools: Any, tmp_path: Path
 ) -> None:
@@ -281,7 +282,7 @@ async def test_a_call_that_is_given_up_is_killed_though_it_holds_the_interpreter
         assert await called(warden, tools.add, 1) == 1
 
 
-@both_levels
+@AT_EACH
 async def test_a_call_is_killed_with_its_warden(level: Level, tools: Any, tmp_path: Path) -> None:
     async with a_warden(level) as warden:
         with Canary(tmp_path) as canary:
@@ -295,7 +296,7 @@ async def test_a_call_is_killed_with_its_warden(level: Level, tools: Any, tmp_pa
     assert [report.command for report in ending.processes] == ["isolated tool it"]
 
 
-@both_levels
+@AT_EACH
 async def test_what_it_left_behind_ends_with_the_warden(
     level: Level, tools: Any, tmp_path: Path
 ) -> None:

@@ -21,10 +21,10 @@ from lastword.processes.output import Output
 from lastword.processes.plumbing import Plumbing
 from tests.meter import open_files
 from tests.processes.household import children, the_warden, zombies, zygotes
+from tests.processes.strict import AT_EACH
 from tests.promise.workshop import until
 
 I5 = pytest.mark.scenario("I5", part="processes")
-SEALED_AND_TREE = pytest.mark.parametrize("level", ["sealed", "tree"])
 SPAWNS = 1000
 WARDENS = 200
 AT_ONCE = 20
@@ -49,7 +49,8 @@ class Stock:
     async def taken(cls, warden: Warden, level: Level) -> Self:
         await warden_is_idle(warden)
         pids = household(level)
-        await until(lambda: not any(map(zombies, pids.values())))  # the last may be dying yet
+        await until(lambda: not children(pids["warden"]))  # the last may be dying yet
+        await until(lambda: not any(map(zombies, pids.values())))
         gc.collect()
         kinds = Counter(type(one).__name__ for one in gc.get_objects() if isinstance(one, OURS))
         return cls(
@@ -106,7 +107,7 @@ async def nothing_is_left(
 
 
 @I5
-@SEALED_AND_TREE
+@AT_EACH
 async def test_a_thousand_spawns_in_one_warden_leave_nothing(level: Level) -> None:
     async def spawn(warden: Warden) -> None:
         process = await warden.spawn(command("echo", "hello"))
@@ -117,7 +118,7 @@ async def test_a_thousand_spawns_in_one_warden_leave_nothing(level: Level) -> No
 
 
 @I5
-@SEALED_AND_TREE
+@AT_EACH
 async def test_a_thousand_spawns_that_fail_leave_nothing(level: Level) -> None:
     missing = command("no-such-program", env={"PATH": "/bin"}, stdin=b"to be read")
 
@@ -129,7 +130,7 @@ async def test_a_thousand_spawns_that_fail_leave_nothing(level: Level) -> None:
 
 
 @I5
-@SEALED_AND_TREE
+@AT_EACH
 async def test_spawns_whose_callers_gave_up_leave_nothing(level: Level) -> None:
     turns = count()
 
@@ -146,7 +147,7 @@ async def test_spawns_whose_callers_gave_up_leave_nothing(level: Level) -> None:
 
 
 @I5
-@SEALED_AND_TREE
+@AT_EACH
 async def test_spawns_at_a_terminal_leave_nothing(level: Level) -> None:
     async def at_a_terminal(warden: Warden) -> None:
         process = await warden.spawn(command("true", pty=True))
@@ -157,7 +158,7 @@ async def test_spawns_at_a_terminal_leave_nothing(level: Level) -> None:
 
 
 @I5
-@SEALED_AND_TREE
+@AT_EACH
 async def test_two_hundred_wardens_leave_nothing(level: Level) -> None:
     async with Processes(level) as processes:
         first = await processes.warden()

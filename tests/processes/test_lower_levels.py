@@ -15,6 +15,7 @@ from tests.processes import levels_to_try
 from tests.processes.artists import ARTISTS, Canary, built
 from tests.processes.as_user import survivors
 from tests.processes.household import the_warden
+from tests.processes.strict import AT_EACH, BEST_OF_AN_ORDINARY_USER
 from tests.processes.test_escape import permitted
 from tests.processes.test_killed import a_host
 from tests.scenarios import ROOT
@@ -25,7 +26,7 @@ NO_NAMESPACES = 'echo 0 > /proc/sys/user/max_pid_namespaces; exec "$@"'
 
 
 @P2
-def test_where_there_are_no_namespaces_the_tree_is_held_and_the_reason_given() -> None:
+def test_where_there_are_no_namespaces_the_next_level_holds_and_the_reason_is_given() -> None:
     root_of_its_own = permitted("unshare", "--user", "--map-root-user")
     artists = ("plain", "setsid", "daemon_gone", "comet_sid", "houdini")
     program = (sys.executable, levels_to_try.__file__, str(built()), *artists)
@@ -40,7 +41,7 @@ def test_where_there_are_no_namespaces_the_tree_is_held_and_the_reason_given() -
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
 
-    assert told["level"] == "tree"
+    assert told["level"] == BEST_OF_AN_ORDINARY_USER
     assert told["survivors"] == 0
     assert list(told["why_not"]) == ["sealed"]
     assert "unshare: No space left on device" in told["why_not"]["sealed"]
@@ -49,7 +50,7 @@ def test_where_there_are_no_namespaces_the_tree_is_held_and_the_reason_given() -
 
 
 @P2
-@pytest.mark.parametrize("level", ["sealed", "tree"])
+@AT_EACH
 @pytest.mark.parametrize("artist", ["plain", "setsid", "daemon_gone", "comet", "houdini"])
 async def test_where_the_kernel_lists_no_children_nobody_is_left_either(
     artist: str, level: Level, tries: int, tmp_path: Path

@@ -18,9 +18,9 @@ from lastword.processes.inside import wire
 from lastword.processes.zygote import Zygote
 from tests.processes.artists import Canary
 from tests.processes.household import keepers, state, zygotes
+from tests.processes.strict import AT_EACH
 
 P7 = pytest.mark.scenario("P7", part="processes")
-SEALED_AND_TREE = pytest.mark.parametrize("level", ["sealed", "tree"])
 RACES = 1000
 AT_ONCE = 20
 SOON = 5.0  # seconds: a guard
@@ -28,7 +28,7 @@ STAYS = "printf . >&9; exec sleep 50"
 
 
 @P7
-@SEALED_AND_TREE
+@AT_EACH
 async def test_of_a_thousand_spawns_that_race_a_stop_none_is_left(
     level: Level, tmp_path: Path
 ) -> None:
@@ -77,7 +77,7 @@ def fate_of(answer: Process | BaseException) -> str:
 
 
 @P7
-@SEALED_AND_TREE
+@AT_EACH
 async def test_an_order_that_reaches_a_warden_after_a_stop_is_refused_there(level: Level) -> None:
     """Whoever gave it: the gate is in the warden, and here nobody checks before."""
     zygote = Zygote(adopt=True, scan=False)
@@ -88,7 +88,7 @@ async def test_an_order_that_reaches_a_warden_after_a_stop_is_refused_there(leve
     reader, writer = os.pipe()
     with theirs:
         order = {"level": level, "most": 100, "scan": False}
-        zygote.fork(order, theirs, lambda _: gone.set())
+        zygote.fork(order, theirs, None, lambda _: gone.set())
 
     with ours:
         wire.send(ours, {**stubborn, "id": 1, "terminal": ""}, (writer, writer, writer))
@@ -118,7 +118,7 @@ def everything(inbox: wire.Inbox) -> Iterator[tuple[wire.Message, list[int]]]:
 
 
 @P7
-@SEALED_AND_TREE
+@AT_EACH
 async def test_a_spawn_whose_caller_gives_up_leaves_nobody(level: Level, tmp_path: Path) -> None:
     async with Processes(level) as processes:
         warden = await processes.warden()
@@ -144,7 +144,7 @@ async def test_a_spawn_whose_caller_gives_up_leaves_nobody(level: Level, tmp_pat
 
 
 @P7
-@SEALED_AND_TREE
+@AT_EACH
 async def test_wardens_that_are_stopped_before_they_are_ready_leave_nobody(level: Level) -> None:
     async with Processes(level) as processes:
         for moment in range(8):
@@ -161,7 +161,7 @@ async def test_wardens_that_are_stopped_before_they_are_ready_leave_nobody(level
 
 
 @P7
-@SEALED_AND_TREE
+@AT_EACH
 async def test_what_a_warden_says_of_its_end_is_heard_though_the_zygote_was_quicker(
     level: Level,
 ) -> None:

@@ -13,7 +13,8 @@ from typing import Any, cast
 import pytest
 
 from lastword.processes import Completed, Level, Processes, Warden, command, isolated
-from tests.processes.helping import a_warden, both_levels, heard, our_children, sh
+from tests.processes.helping import a_warden, heard, our_children, sh
+from tests.processes.strict import AT_EACH, BEST
 from tests.scenarios import ROOT
 
 STUBBORN = sh("trap '' TERM INT HUP; echo up; while :; do sleep 0.05; done")
@@ -60,13 +61,16 @@ asyncio.run(main())
 NO_FILES = """
 import asyncio, os, resource, signal
 from lastword.processes import Processes, command
-from tests.processes.household import state, the_warden
+from tests.processes.household import held, state, the_warden
 
 async def main():
     async with Processes("tree") as processes:
         warden = await processes.warden()
         process = await warden.spawn(command("sleep", "330"))
-        os.kill(the_warden(os.getpid(), "tree"), signal.SIGSTOP)
+        with held(the_warden(os.getpid(), "tree")):
+            await stop(warden, process)
+
+async def stop(warden, process):
         resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
         held = []
         try:
@@ -78,7 +82,45 @@ async def main():
             ending = await asyncio.shield(warden.stop(0.1))
         for fd in held:
             os.close(fd)
-        print(ending.proven, [p.fate for p in ending.processes], state(process.pid) in ("", "Z"))
+        print(ending.proven, [p.pid for p in ending.processes] == [process.pid], end=" ")
+        print(state(process.pid) in ("", "Z"))
+
+asyncio.run(main())
+"""
+
+NO_ROOM = """
+import os, resource, socket
+from lastword.processes.inside import wire
+
+ours, theirs = socket.socketpair()
+inbox = wire.Inbox(theirs)
+wire.send(ours, {"a": 1}, (0, 1, 2))
+wire.send(ours, {"b": 2})
+most = theirs.fileno() + 2  # room for one
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+print(inbox.receive() + inbox.receive())
+"""
+
+FEW_FILES_MANY_CHILDREN = """
+import asyncio
+from lastword.processes import Processes, command
+
+async def main():
+    async with Processes("tree") as processes:
+        warden = await processes.warden()
+        line = "for i in $(seq 150); do setsid sleep 50 & done; echo up; wait"
+        process = await warden.spawn(command(shell=line))
+        async for _ in process.stdout:
+            break
+        said = await asyncio.gather(*(words(warden) for _ in range(20)))
+        await process.end(0.0)
+        last = await warden.spawn(command("true"))
+        await last.wait()
+        print(set(said), len(warden.living()))
+
+async def words(warden):
+    process = await warden.spawn(command("echo", "words"))
+    return process.code or (await process.communicate()).output
 
 asyncio.run(main())
 """
@@ -165,7 +207,7 @@ def test_a_result_is_not_lost_because_nobody_reads_the_log(tmp_path: Path) -> No
 # a host that is not as others are
 
 
-@both_levels
+@AT_EACH
 def test_a_host_that_blocks_the_signal_of_a_childs_end_is_told_of_it(level: Level) -> None:
     came: list[Completed] = []
 
@@ -187,16 +229,32 @@ def test_a_host_that_blocks_the_signal_of_a_childs_end_is_told_of_it(level: Leve
 
 
 def test_a_host_that_may_open_few_files_has_its_level_and_its_tools(tmp_path: Path) -> None:
-    level = "sealed" if os.geteuid() == 0 else "tree"
+    level = BEST
     done = ran(FEW_FILES, tmp_path, "/bin/sh", "-c", 'ulimit -n 64; exec "$@"', "sh")
 
     assert done.stdout == f"{level} {{}}\n(3, 2)\n", done.stderr
 
 
+@pytest.mark.scenario("P17", part="processes")
+def test_a_warden_that_may_open_few_files_ends_many_and_loses_no_words(tmp_path: Path) -> None:
+    before = ("/bin/sh", "-c", 'ulimit -n 200; exec "$@"', "sh")
+
+    done = ran(FEW_FILES_MANY_CHILDREN, tmp_path, *before)
+
+    assert done.stdout == "{'words\\n'} 0\n", done.stderr
+
+
+@pytest.mark.scenario("P17", part="processes")
+def test_a_message_that_lost_its_descriptors_says_so_and_has_none(tmp_path: Path) -> None:
+    done = ran(NO_ROOM, tmp_path)
+
+    assert done.stdout == "[({'a': 1, 'descriptors lost': 3}, []), ({'b': 2}, [])]\n", done.stderr
+
+
 def test_a_warden_that_hangs_is_killed_though_no_file_can_be_opened(tmp_path: Path) -> None:
     done = ran(NO_FILES, tmp_path)
 
-    assert done.stdout == "True ['killed'] True\n", done.stderr
+    assert done.stdout == "True True True\n", done.stderr
 
 
 def test_a_fork_of_the_host_that_lives_on_does_not_keep_the_zygote(tmp_path: Path) -> None:
@@ -228,7 +286,7 @@ async def test_nothing_is_started_from_another_event_loop(tmp_path: Path) -> Non
 # an end that is to come sooner than was said
 
 
-@both_levels
+@AT_EACH
 async def test_a_long_grace_that_was_given_up_can_be_made_a_short_one(level: Level) -> None:
     async with a_warden(level) as warden:
         process = await warden.spawn(command(*sh("trap '' TERM; sleep 340 & echo up; wait")))
@@ -241,7 +299,7 @@ async def test_a_long_grace_that_was_given_up_can_be_made_a_short_one(level: Lev
     assert [report.fate for report in ending.processes] == ["killed"] * 2  # its own account
 
 
-@both_levels
+@AT_EACH
 async def test_one_process_can_be_ended_sooner_than_it_was_told(level: Level) -> None:
     async with a_warden(level) as warden:
         process = await warden.spawn(command(*STUBBORN))

@@ -10,12 +10,13 @@ import pytest
 
 from lastword.processes import Level
 from tests.processes import numbers_to_reuse
+from tests.processes.strict import AT_EACH
 from tests.processes.test_escape import permitted
 from tests.scenarios import ROOT
 
 
 @pytest.mark.scenario("P10", part="processes")
-@pytest.mark.parametrize("level", ["sealed", "tree"])
+@AT_EACH
 def test_a_stranger_who_has_the_number_of_one_that_ended_is_spared(level: Level) -> None:
     told = where_numbers_can_be_chosen(level)
 

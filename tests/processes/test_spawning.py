@@ -12,7 +12,8 @@ import pytest
 from lastword.errors import SpawnFailed
 from lastword.processes import Level, Limits, Warden, command
 from tests.processes.artists import Canary
-from tests.processes.helping import a_warden, both_levels, heard, python, sh, until
+from tests.processes.helping import a_warden, heard, python, sh, until
+from tests.processes.strict import AT_EACH
 
 asked: Any = command  # as a caller whom nobody checks
 limited: Any = Limits
@@ -82,7 +83,7 @@ def script(file: Path, text: str) -> None:
     file.chmod(0o755)
 
 
-@both_levels
+@AT_EACH
 @pytest.mark.parametrize(
     ("words", "how", "why"),
     [
@@ -115,7 +116,7 @@ async def test_what_cannot_be_started_says_why_and_leaves_nothing(
         assert await works(warden)
 
 
-@both_levels
+@AT_EACH
 async def test_nothing_starts_in_a_warden_that_was_stopped(level: Level) -> None:
     async with a_warden(level) as warden:
         stopping = warden.stop(grace=0)
@@ -139,7 +140,7 @@ async def test_what_may_not_start_does_not(tmp_path: Path) -> None:
     assert not (tmp_path / "it").exists()
 
 
-@both_levels
+@AT_EACH
 async def test_a_spawn_that_is_given_up_leaves_nothing(level: Level) -> None:
     async with a_warden(level) as warden:
         spawning = asyncio.create_task(warden.spawn(command("sleep", "1000")))
@@ -179,7 +180,7 @@ async def test_a_limit_beyond_all_numbers_does_not_cost_the_others_their_warden(
 # what it is started with
 
 
-@both_levels
+@AT_EACH
 async def test_it_has_the_environment_that_was_given_and_no_other(level: Level) -> None:
     env = {"ONLY": "this", "NOT_UTF_8": "\udcff"}
 
@@ -218,7 +219,7 @@ async def test_it_is_where_it_was_told_to_be(
         assert await told(warden, "./greet", cwd=tmp_path) == "found\n"
 
 
-@both_levels
+@AT_EACH
 async def test_every_signal_is_as_it_is_for_an_ordinary_process(level: Level) -> None:
     ours = signal.getsignal(signal.SIGPIPE)  # Python ignores it, and would hand that down
     async with a_warden(level) as warden:
@@ -230,7 +231,7 @@ async def test_every_signal_is_as_it_is_for_an_ordinary_process(level: Level) ->
     assert {int(masks[name], 16) & ~the_c_librarys for name in ("SigIgn", "SigBlk")} == {0}
 
 
-@both_levels
+@AT_EACH
 @pytest.mark.parametrize("pty", [False, True])
 async def test_it_has_three_descriptors_and_none_of_ours(level: Level, pty: bool) -> None:
     async with a_warden(level) as warden:
@@ -239,7 +240,7 @@ async def test_it_has_three_descriptors_and_none_of_ours(level: Level, pty: bool
         assert (await told(warden, *sh("ls /proc/$$/fd"), pty=pty)).split() == ["0", "1", "2"]
 
 
-@both_levels
+@AT_EACH
 async def test_each_leads_a_session_of_its_own(level: Level) -> None:
     async with a_warden(level) as warden:
         words = await told(warden, *sh("echo $$; cut -d' ' -f5,6 /proc/$$/stat"))
@@ -315,7 +316,7 @@ async def test_whoever_exceeds_a_limit_does_not_get_away_with_it(
 # signals, and the end of one
 
 
-@both_levels
+@AT_EACH
 async def test_a_signal_reaches_it_and_nobody_else(level: Level) -> None:
     listens = "sleep 1000 & trap 'echo told; kill -0 $! && exit 7' USR1; echo ready; wait"
     async with a_warden(level) as warden:
@@ -341,7 +342,7 @@ async def test_what_is_no_signal_is_refused_and_what_is_one_is_sent() -> None:
 HELD = "exec 9> '{canary}'; here() {{ printf x >&9; }}; "  # by it and all that it starts
 
 
-@both_levels
+@AT_EACH
 @pytest.mark.parametrize(
     ("family", "grace", "code"),
     [

@@ -15,12 +15,12 @@ from lastword.processes import Level, Processes, command
 from tests.processes import storm_to_stop
 from tests.processes.artists import built
 from tests.processes.storm_to_stop import LIFETIME, MOST, Storm, numbers, weather
+from tests.processes.strict import AT_EACH
 from tests.processes.test_escape import an_ordinary_user
 from tests.scenarios import ROOT
 
 HELPER = Path(storm_to_stop.__file__).relative_to(ROOT)
 SOURCE = Path(__file__).with_name("storm.c")
-SPARE = 300  # the lowest numbers of a namespace, which are not used again once they were
 PRIVATE_PID_MAX = (6, 14)  # the kernel from which on a namespace has a limit of its own
 
 
@@ -35,7 +35,7 @@ async def test_a_sealed_storm_has_a_limit_and_leaves_room_for_others(
 
     seen = await weather("sealed", kind, storm(), tmp_path)
 
-    assert seen.height <= MOST + SPARE
+    assert seen.height <= MOST
     assert seen.seconds < LIFETIME / 2
     assert seen == replace(
         seen,
@@ -48,7 +48,7 @@ async def test_a_sealed_storm_has_a_limit_and_leaves_room_for_others(
 
 
 @pytest.mark.scenario("P5", part="processes")
-@pytest.mark.parametrize("level", ["sealed", "tree"])
+@AT_EACH
 @pytest.mark.parametrize("kind", ["bomb", "comets"])
 def test_a_storm_of_an_ordinary_user_has_a_limit_too(kind: str, level: Level) -> None:
     before = numbers()
@@ -98,12 +98,10 @@ async def test_the_limit_is_for_those_that_live_and_not_for_all_there_ever_were(
 def stormy(level: Level, kind: str) -> Storm:
     program = storm()
     with an_ordinary_user() as stage:
-        env = {"PATH": os.environ["PATH"], "ROOM": str(stage.root)}
-        env["PYTHONPATH"] = os.pathsep.join((str(stage.root / "src"), str(stage.root)))
         there = stage.program.with_name(program.name)
         done = subprocess.run(
             [*stage.before, stage.python, stage.root / HELPER, level, kind, there],
-            env=env,
+            env=stage.env,
             cwd="/",
             capture_output=True,
             text=True,

@@ -7,7 +7,8 @@ import tracemalloc
 import pytest
 
 from lastword.processes import Completed, Level, Process, command
-from tests.processes.helping import a_warden, both_levels, heard, python, sh, state_of, until
+from tests.processes.helping import a_warden, heard, python, sh, state_of, until
+from tests.processes.strict import AT_EACH
 
 MEGABYTE = 1 << 20
 TEN_MEGABYTES = bytes(range(256)) * 40_000
@@ -44,7 +45,7 @@ async def test_without_an_input_it_reads_the_end_of_one_at_once() -> None:
             await process.communicate(b"words")
 
 
-@both_levels
+@AT_EACH
 @pytest.mark.parametrize("words", [b"", b"words", TEN_MEGABYTES], ids=["none", "some", "many"])
 async def test_the_bytes_it_was_given_are_read_and_then_the_end(level: Level, words: bytes) -> None:
     async with a_warden(level) as warden:
@@ -109,7 +110,7 @@ async def test_a_write_that_waits_for_a_reader_is_told_when_there_is_none() -> N
             await writing
 
 
-@both_levels
+@AT_EACH
 async def test_communicating_does_not_wait_for_a_process_to_read(level: Level) -> None:
     async with a_warden(level) as warden:
         process = await warden.spawn(command(*sh("echo deaf; exit 3"), stdin="pipe"))
@@ -135,7 +136,7 @@ async def test_what_it_reads_and_writes_at_once_comes_back_whole() -> None:
 # what it writes
 
 
-@both_levels
+@AT_EACH
 @pytest.mark.parametrize(
     ("line", "completed"),
     [
@@ -186,7 +187,7 @@ async def test_what_nobody_waits_for_any_more_is_ended() -> None:
 
 
 @pytest.mark.scenario("P11", part="processes")
-@both_levels
+@AT_EACH
 async def test_of_a_million_lines_the_first_and_last_are_kept_and_the_rest_counted(
     level: Level,
 ) -> None:
@@ -334,7 +335,7 @@ async def test_who_may_act_no_more_reads_and_writes_no_more() -> None:
 
 
 @pytest.mark.scenario("P4", part="processes")
-@both_levels
+@AT_EACH
 async def test_a_grandchild_that_holds_its_output_keeps_nobody_waiting(level: Level) -> None:
     async with a_warden(level) as warden:
         process = await warden.spawn(command(*sh(HOLDS_ON)))
@@ -354,7 +355,7 @@ async def test_what_it_wrote_itself_is_complete_though_others_hold_its_output() 
 
 
 @pytest.mark.scenario("P4", part="processes")
-@both_levels
+@AT_EACH
 async def test_a_grandchild_that_writes_for_ever_keeps_nobody_waiting(level: Level) -> None:
     async with a_warden(level) as warden:
         process = await warden.spawn(command(*sh("echo first; yes & echo $!")))
@@ -379,7 +380,7 @@ async def test_a_reader_leaves_with_the_process_though_a_grandchild_writes_for_e
             assert pieces < 10
 
 
-@both_levels
+@AT_EACH
 async def test_the_last_words_of_what_a_stop_ends_are_kept(level: Level) -> None:
     polite = "trap 'seq 5000; echo goodbye; exit' TERM; echo ready; while :; do sleep 0.01; done"
     async with a_warden(level) as warden:

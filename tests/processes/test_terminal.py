@@ -9,7 +9,8 @@ import pytest
 
 from lastword.processes import Level, Process, Warden, command
 from tests.processes.artists import Canary
-from tests.processes.helping import a_warden, both_levels, heard, python, sh, state_of, until
+from tests.processes.helping import a_warden, heard, python, sh, state_of, until
+from tests.processes.strict import AT_EACH
 
 SHELL = ("bash", "--norc", "--noprofile", "-i")
 SIZES = """
@@ -30,7 +31,7 @@ async def type_in(process: Process, keys: str) -> None:
     await process.stdin.write(keys.encode())
 
 
-@both_levels
+@AT_EACH
 async def test_it_has_a_terminal_for_everything_and_controls_it(level: Level) -> None:
     look = "test -t 0 -a -t 1 -a -t 2 && echo yes; echo also > /dev/tty; echo errors >&2"
     async with a_warden(level) as warden:
@@ -53,7 +54,7 @@ async def test_without_one_there_is_none() -> None:
             process.resize(24, 80)
 
 
-@both_levels
+@AT_EACH
 async def test_a_new_size_is_seen_and_told(level: Level) -> None:
     async with a_warden(level) as warden:
         process = await at_a_terminal(warden, *python(SIZES))
@@ -106,7 +107,7 @@ async def test_control_c_interrupts_the_job_in_the_foreground_and_not_the_shell(
         assert process.code == 7
 
 
-@both_levels
+@AT_EACH
 async def test_all_that_it_showed_is_there_when_it_has_ended(level: Level) -> None:
     async with a_warden(level) as warden:
         process = await at_a_terminal(warden, "seq", "100000")
@@ -159,7 +160,7 @@ async def test_a_job_that_keeps_the_terminal_open_keeps_nobody_waiting() -> None
 
 
 @pytest.mark.scenario("P9", part="terminal")
-@both_levels
+@AT_EACH
 @pytest.mark.parametrize("grace", [0.0, 0.1])
 async def test_all_groups_of_an_interactive_shell_die_with_it(
     level: Level, grace: float, tmp_path: Path
@@ -182,7 +183,7 @@ async def test_all_groups_of_an_interactive_shell_die_with_it(
     assert process.code is not None
 
 
-@both_levels
+@AT_EACH
 async def test_its_jobs_get_a_hangup_from_the_kernel_when_the_shell_ends(
     level: Level, tmp_path: Path
 ) -> None:

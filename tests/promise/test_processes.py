@@ -2,15 +2,16 @@
 
 import asyncio
 import os
-import signal
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
 from lastword import FeedEvent, Outcome, Receipt, Run, Runtime, Session, Superseded
-from lastword.processes import Process
+from lastword.errors import ProcessError
+from lastword.processes import Process, Processes
 from tests.meter import open_files
+from tests.processes.household import held
 from tests.promise.workshop import (
     DYING_LOUDLY,
     POLITE,
@@ -80,8 +81,8 @@ async def test_what_has_not_ended_at_the_deadline_is_named_and_its_end_is_told_l
         await session.send("go")
         await workshop.up.wait()
         [process] = workshop.processes
-        os.kill(parent_of(process.pid), signal.SIGSTOP)  # it will not answer in time
-        receipt = await session.stop()
+        with held(parent_of(process.pid)):  # it will not answer in time
+            receipt = await session.stop()
 
         assert not receipt.quiet
         assert any(str(process.pid) in one.name for one in receipt.unconfirmed)
@@ -317,7 +318,10 @@ async def test_bad_input_is_named(how: dict[str, Any], wrong: str) -> None:
     [
         ({"grace": 2, "deadline": 1}, "grace \\(2 s\\) must be shorter than deadline \\(1 s\\)"),
         ({"grace": -1}, "grace must be more than 0"),
-        ({"level": "prison"}, "level must be 'auto', 'sealed', 'tree', 'group'; it is 'prison'"),
+        (
+            {"level": "prison"},
+            "level must be 'auto', 'sealed', 'cgroup', 'tree', 'group'; it is 'prison'",
+        ),
     ],
 )
 def test_bad_settings_are_named(times: dict[str, Any], wrong: str) -> None:
@@ -368,3 +372,20 @@ def leftovers() -> tuple[int, int]:
     mine = children_of(os.getpid())
     below = [pid for child in mine for pid in children_of(child)]
     return len(open_files()), len(mine) + len(below)
+
+
+async def test_processes_of_the_callers_own_have_their_allowance_and_end_with_the_runtime() -> None:
+    own = Processes("tree", most=50)
+    with pytest.raises(ValueError, match="level is said to the Processes"):
+        Runtime(Workshop(POLITE), processes=own, level="tree")
+    with pytest.raises(TypeError, match="must be a Processes, not a str"):
+        Runtime(Workshop(POLITE), processes="tree")  # pyright: ignore[reportArgumentType]
+
+    workshop = Workshop(POLITE)
+    async with Runtime(workshop, processes=own) as r:
+        await r.session("s").send("go")
+        await workshop.up.wait()
+        assert own.level == "tree"
+
+    with pytest.raises(ProcessError, match="closed"):
+        await own.start()

@@ -5,8 +5,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +15,7 @@ from lastword import Outcome, Run, Runtime, Superseded
 from lastword.core.transcript import Result
 from lastword.errors import SpawnFailed
 from lastword.processes import Completed, Limits, Process
-from tests.processes.household import children, the_warden, zygotes
+from tests.processes.household import children, held, the_warden, zygotes
 from tests.promise.workshop import (
     POLITE,
     STUBBORN,
@@ -54,19 +53,6 @@ def wardens() -> list[int]:
 async def no_wardens() -> None:
     async with asyncio.timeout(30):  # or a test that fails would never end
         await until(lambda: not wardens())
-
-
-@contextmanager
-def stopped(*pids: int) -> Generator[None]:
-    """They do nothing meanwhile."""
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        for pid in pids:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGCONT)
 
 
 # what a process is started with
@@ -218,7 +204,8 @@ async def test_a_new_run_waits_for_old_processes_no_longer_than_their_stop_may_t
         session = r.session("s")
         await session.send("old")
         await workshop.up.wait()
-        with stopped(*zygotes(os.getpid()), the_warden(os.getpid(), "tree")):
+        (zygote,) = zygotes(os.getpid())
+        with held(the_warden(os.getpid(), "tree")), held(zygote):
             sent = asyncio.get_running_loop().time()
             assert await (await session.send("new")).outcome() == Outcome.COMPLETED
             took = asyncio.get_running_loop().time() - sent

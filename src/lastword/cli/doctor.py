@@ -28,10 +28,11 @@ from lastword.stores.sqlite import SqliteStore
 
 ABOUT = """\
 Find out how strictly the processes of a run are held on this machine: which of
-three levels a runtime chooses here, what that promises, what it cannot promise,
+four levels a runtime chooses here, what that promises, what it cannot promise,
 and what would raise it.
 
   sealed  each run has a process namespace, and the kernel ends it whole
+  cgroup  as tree, and each run has a control group, which the kernel ends
   tree    each run has a warden, to which every orphan comes
   group   process groups only, which any process can leave
 
@@ -47,6 +48,12 @@ _CONTAINER = (
     "in a container, --cap-add SYS_ADMIN, with an AppArmor and a seccomp profile that let it "
     "unshare and mount"
 )
+_REMEDY_FOR_CGROUP = (
+    "Start it where a part of the tree of control groups (version 2) is this user's: systemd-run "
+    "--user --scope -p Delegate=yes lastword …, Delegate=yes in a service, or a container whose "
+    "/sys/fs/cgroup may be written to."
+)
+_CAPS = {"sealed": "Linux 6.14 or later", "cgroup": "the controller pids in its control group"}
 _CALLS = {
     "unshare": "It may not make a process namespace",
     "mount": "It may not mount a /proc of its own",
@@ -205,8 +212,8 @@ async def _why_not_if_asked(level: Level) -> str:
 
 def _about_forks(level: Level, *, capped: bool) -> str:
     if capped:
-        return f"Capped, at about {MOST:,} processes and threads a run."
-    ways = ["Linux 6.14 or later"] if level == "sealed" else []
+        return f"Capped, at {MOST:,} processes and threads a run."
+    ways = [_CAPS[level]] if level in _CAPS else []
     ways += ["an ordinary user in place of root"] if os.geteuid() == 0 else []
     capping = f" What would cap it: {', or '.join(ways)}." if ways else ""
     return f"NOT capped: it could use up the process numbers of the machine.{capping}"
@@ -233,6 +240,8 @@ def _remedy(level: Level) -> str:
         return "Use Linux; no other system has what this level needs."
     if _no_proc():
         return "Mount /proc, and look again."
+    if level == "cgroup":
+        return _REMEDY_FOR_CGROUP
     if level == "tree":
         return "Let this process call prctl and pidfd_open (is there a seccomp profile?)."
     if level == "group":

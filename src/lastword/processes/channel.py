@@ -2,6 +2,9 @@
 
 What is sent is written in the same step, as far as the socket takes it: whoever checks a hold and
 then sends has nothing in between.
+
+A fork of the host has no end of it. If it had, and the host then became another program, nobody
+would notice: the process is the same, and somebody still holds the other end.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from weakref import WeakSet
 
 from lastword.processes.inside.wire import Inbox, Message, ancillary, pack
 
@@ -34,8 +38,10 @@ class Channel:
         self._on_end = on_end
         self._lock = threading.Lock()  # a stop may be sent from another thread
         self._unsent: deque[tuple[memoryview, tuple[int, ...]]] = deque()
+        self.heard = self._loop.time()  # when something was
         end.setblocking(False)
         self._loop.add_reader(end, self._receive)
+        _open.add(self)
 
     @property
     def open(self) -> bool:
@@ -89,6 +95,7 @@ class Channel:
             self.close()
             self._on_end()
             return
+        self.heard = self._loop.time()
         for message, fds in messages:
             self._on_message(message, fds)
 
@@ -99,6 +106,10 @@ class Channel:
             look.register(self._socket, select.POLLIN)
         while self.open and look.poll(0):
             self._receive()
+
+    def forget(self) -> None:
+        """In a fork of the host: it is the host's alone, and so is the loop that reads it."""
+        self._socket.close()
 
     def close(self) -> None:
         """Hang up. A warden that is hung up on sees off what it keeps, and leaves."""
@@ -113,6 +124,19 @@ class Channel:
         self._inbox.close()
         while self._unsent:
             _close(self._unsent.popleft()[1])
+
+
+_open: WeakSet[Channel] = WeakSet()
+
+
+def _forget_all() -> None:
+    for channel in tuple(_open):
+        channel.forget()
+    _open.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_all)
 
 
 def _close(fds: tuple[int, ...]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal, Self
 
 from lastword.errors import ProcessError
+from lastword.processes.cgroups import Allowance, Groups, groups
 from lastword.processes.levels import LEVELS, Level
 from lastword.processes.page import Page
 from lastword.processes.selftest import holds
@@ -24,7 +25,14 @@ class Processes:
     Nothing is started before the first warden is asked for.
     """
 
-    def __init__(self, level: Level | Literal["auto"] = "auto", *, most: int = MOST) -> None:
+    def __init__(
+        self,
+        level: Level | Literal["auto"] = "auto",
+        *,
+        most: int = MOST,
+        memory: int | None = None,
+        cpu: float | None = None,
+    ) -> None:
         if level not in ("auto", *LEVELS):
             raise ValueError(
                 f"level must be 'auto', {', '.join(map(repr, LEVELS))}; it is {level!r}"
@@ -36,12 +44,14 @@ class Processes:
                 f"most, how many processes a run may have, must be 1 or more: {most!r}"
             )
         self._asked: Level | Literal["auto"] = level
-        self._most = most
+        self._allowance = Allowance(most, memory, cpu)
+        self._groups: Groups | None = None
         self._scan = False  # look at every process, as if the kernel did not list children
         self._starting: asyncio.Task[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
         self._zygote: Zygote | None = None
+        self._retired: list[Zygote] = []  # that see off whom they forked
         self._page: Page | None = None
         self.on_zygote: Callable[[int], Awaitable[None]] = _nobody  # told before anything starts
         self._wardens: set[Warden] = set()
@@ -86,14 +96,21 @@ class Processes:
         if self.level is None:
             self.level = await self._choose()
         else:
-            if self._zygote:
+            if self._zygote and self._zygote.retired:
+                self._retired.append(self._zygote)
+            elif self._zygote:
                 await self._zygote.close()  # it was killed, and is to be reaped
             self._zygote = await self._start_zygote(self.level)
 
     async def warden(self) -> Warden:
         """A warden, ready to start something."""
         level = await self.start()
-        return await self._warden(level)
+        try:
+            return await self._warden(level)
+        except ProcessError:
+            if self._zygote is None or not self._zygote.retired:
+                raise
+        return await self._warden(await self.start())  # of another zygote
 
     async def close(self, grace: float = 2.0) -> list[str]:
         """End everything that is still kept, in bounded time; what could not be ended, by name."""
@@ -107,18 +124,22 @@ class Processes:
         left = [f"{kin.pid} {kin.name}" for warden in self._wardens for kin in warden.living()]
         for warden in tuple(self._wardens):
             warden.hang_up()
-        if self._zygote:
-            await self._zygote.close()
-            self._zygote = None
+        for zygote in (*self._retired, self._zygote):
+            if zygote:
+                await zygote.close()
+        self._retired, self._zygote = [], None
+        if self._groups:
+            self._groups.close()
         if self._page:
             self._page.close()
         return left
 
     async def _choose(self) -> Level:
-        candidates = _candidates(self._asked)
+        candidates = _candidates(self._asked, self._allowance)
         for level in candidates:
             try:
                 await self._use_zygote(level)
+                self._groups = groups(self._allowance) if level == "cgroup" else None
                 warden = await self._warden(level)
                 if level == "group" or await holds(warden):
                     await warden.stop(0)
@@ -155,7 +176,9 @@ class Processes:
     async def _warden(self, level: Level) -> Warden:
         if self._zygote is None:
             raise ProcessError("these processes have been closed")
-        warden = Warden(self._zygote, level, most=self._most, scan=self._scan)
+        group = self._groups.new() if self._groups else None
+        most, scan = self._allowance.most, self._scan
+        warden = Warden(self._zygote, level, most=most, scan=scan, group=group)
         self._wardens.add(warden)
         warden.when_over(lambda: self._wardens.discard(warden))
         try:
@@ -169,8 +192,10 @@ class Processes:
 async def _nobody(pid: int) -> None: ...
 
 
-def _candidates(asked: Level | Literal["auto"]) -> tuple[Level, ...]:
+def _candidates(asked: Level | Literal["auto"], allowance: Allowance) -> tuple[Level, ...]:
     if asked != "auto":
         return (asked,)
+    if allowance.needed:
+        return ("cgroup",)
     # files of others look like nobody's in a user namespace, so an ordinary user has to ask for it
     return LEVELS if os.geteuid() == 0 else LEVELS[1:]

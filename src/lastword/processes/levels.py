@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 
 from lastword.core.value import value
 
-Level: TypeAlias = Literal["sealed", "tree", "group"]
-LEVELS: tuple[Level, ...] = ("sealed", "tree", "group")  # the strictest first
+Level: TypeAlias = Literal["sealed", "cgroup", "tree", "group"]
+LEVELS: tuple[Level, ...] = ("sealed", "cgroup", "tree", "group")  # the strictest first
 
 
 @value
@@ -26,6 +26,15 @@ MEANINGS: dict[Level, Meaning] = {
         "if lastword, the warden or both are killed",
         holes="work handed to a service that was running already (docker, cron, a database); a "
         "process that the kernel itself cannot interrupt is named at the deadline",
+    ),
+    "cgroup": Meaning(
+        by="a warden for each run, to which every orphan comes, and a control group around them",
+        promise="when a stop says done, the kernel has said that no descendant is left and that "
+        "nobody is in the group; holds if the warden, the zygote or both are killed; what a "
+        "killed lastword leaves is ended when the next one starts here, if not before",
+        holes="work handed to a service that was running already (docker, cron, a database); what "
+        "runs as another user (sudo) or cannot be interrupted is named at the deadline; who leaves "
+        "the group and has the zygote and the warden killed lives on",
     ),
     "tree": Meaning(
         by="a warden for each run, to which every orphan comes",

@@ -1,53 +1,51 @@
 """The host's handle on a warden: what a run starts is started in it, and ends with it.
 
-Nothing here waits for a process. A stop is sent at once; the answer, the warden's end or the
-zygote's word that nothing of it is left is the proof. If none of them comes, the hammer falls.
+Nothing here waits for a process. A stop is sent at once; it is over when there is proof, which is
+the kernel's word. If that does not come in time, the hammer falls. Who does not answer may have
+been stopped by somebody, so it is woken, again and again.
 """
 
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 import signal
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TypeVar
 
-from lastword.core.receipt import ProcessReport
-from lastword.core.value import value
 from lastword.errors import ProcessError, SpawnFailed
+from lastword.processes.cgroups import Group
 from lastword.processes.channel import Channel
 from lastword.processes.command import Command, must_be_grace
+from lastword.processes.failing import NotStarted, explained
 from lastword.processes.inside.family import Kin, Procfs
 from lastword.processes.inside.wire import Message
 from lastword.processes.levels import Level
 from lastword.processes.plumbing import Plumbing
 from lastword.processes.process import Process
+from lastword.processes.proof import Ending, Proof
 from lastword.processes.zygote import Zygote
 
 _TOO_LATE = "what it belongs to is over, so nothing was started"
 _SECONDS_TO_START = 10.0
 _HAMMER = 0.25  # seconds beyond the grace in which a warden must have answered
+_AWAKE = 0.25  # seconds after which whoever has not answered is woken
+_SOON, _LATER = 0.001, 0.5  # seconds until one looks again whether the group is empty
+_T = TypeVar("_T")
 
 
 def anyone(what: str) -> None:
     """Whoever uses processes without a runtime may always act."""
 
 
-@value
-class Ending:
-    """What a stop of a warden found, and how it ended."""
-
-    processes: tuple[ProcessReport, ...] = ()
-    proven: bool = True  # somebody could tell that none is left
-
-
 class Warden:
     """One run's processes."""
 
-    def __init__(self, zygote: Zygote, level: Level, *, most: int, scan: bool) -> None:
+    def __init__(
+        self, zygote: Zygote, level: Level, *, most: int, scan: bool, group: Group | None = None
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self.level: Level = level
         self.alone = False  # there is one process in it, and it goes with that one
@@ -61,7 +59,9 @@ class Warden:
         self._pidfd = -1
         self._pid = -1
         self._stopping = False
-        self._no_zygote = False  # the zygote has gone
+        self._group = group
+        self._proof = Proof(level, empty=group is None)
+        self._waking: asyncio.TimerHandle | None = None
         self._hammer: asyncio.TimerHandle | None = None
         self._names: dict[int, tuple[int, str]] = {}  # of what was running when the end began
         self._ended_ones: list[Process] = []  # whose pipes others may still hold
@@ -70,7 +70,7 @@ class Warden:
         ours, theirs = socket.socketpair()
         with theirs:
             order: Message = {"level": level, "most": most, "scan": scan}
-            zygote.fork(order, theirs, self._gone)
+            self._id = zygote.fork(order, theirs, group, self._looked_for)
         self._channel = Channel(ours, self._hear, self._hung_up)
 
     def __repr__(self) -> str:
@@ -79,9 +79,9 @@ class Warden:
     async def ready(self) -> None:
         """Return once it keeps watch. Raises `ProcessError` if this level cannot be had."""
         try:
-            async with asyncio.timeout(_SECONDS_TO_START):
-                await asyncio.shield(self._ready)
+            await self._answered(self._ready, lambda: self._zygote.heard)
         except TimeoutError:
+            self._zygote.retired = True  # the next one has another
             raise ProcessError(f"no warden at level {self.level}: no answer in time") from None
 
     @property
@@ -133,8 +133,8 @@ class Warden:
         except BaseException as error:
             self.processes.pop(process.id, None)
             plumbing.close()
-            if isinstance(error, _Failed):
-                raise _explained(error, command) from None
+            if isinstance(error, NotStarted):
+                raise explained(error, command) from None
             if isinstance(error, asyncio.CancelledError):
                 self.end(process.id, 0.0)  # nobody would know of it
             raise
@@ -147,9 +147,34 @@ class Warden:
         self._starting[id_] = started
         self._channel.send(order, fds)
         try:
-            return await started
+            return await self._answered(started, lambda: self._channel.heard)
+        except TimeoutError:
+            self._strike()
+            raise SpawnFailed("the warden of this run did not answer, and was killed") from None
         finally:
             self._starting.pop(id_, None)
+
+    async def _answered(self, answer: asyncio.Future[_T], heard: Callable[[], float]) -> _T:
+        """Wake whoever has to answer, should it have been stopped. Raises TimeoutError once
+        nothing at all was heard for long: one that has much to do says so all the time."""
+        asked = self._loop.time()
+        while not answer.done():
+            await asyncio.wait([answer], timeout=_AWAKE)
+            if not answer.done():
+                self._wake()
+                silent = self._loop.time() - max(asked, heard())
+                if silent > _SECONDS_TO_START and self._zygote.may_act:
+                    raise TimeoutError
+        return answer.result()
+
+    def _wake(self) -> None:
+        self._zygote.wake()
+        self._signal_warden(signal.SIGCONT)
+
+    def _signal_warden(self, number: int) -> None:
+        if self._pidfd >= 0:
+            with suppress(OSError):
+                signal.pidfd_send_signal(self._pidfd, number)
 
     def signal(self, id: int, number: int) -> None:
         self._channel.send({"signal": id, "number": number})
@@ -180,6 +205,7 @@ class Warden:
             self._stopping = True
             self._names = {id_: (p.pid, p.command) for id_, p in self.processes.items()}
             self._channel.send(order)
+            self._signal_warden(signal.SIGCONT)
             self._hammer = self._loop.call_at(ends, self._strike)
         return self._over
 
@@ -190,9 +216,9 @@ class Warden:
     def _strike(self) -> None:
         """The warden does not answer: it is killed. The kernel, or the zygote, does the rest."""
         self._last_seen = self.living()  # afterwards they are somebody else's children
-        if self._pidfd >= 0:
-            with suppress(OSError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        if self._group:
+            self._group.kill()
+        self._signal_warden(signal.SIGKILL)
         self._channel.close()
         self._hung_up()
 
@@ -212,8 +238,8 @@ class Warden:
         try:
             found = list(proc.descendants(self._pid))
             known = {kin.pid for kin in found}
-            others = (proc.look(kin.pid) for kin in self._last_seen if kin.pid not in known)
-            return found + [kin for kin in others if kin]
+            others = [kin for kin in self._last_seen if kin.pid not in known and proc.is_still(kin)]
+            return found + [proc.look(kin.pid) or kin for kin in others]
         finally:
             proc.close()
 
@@ -222,7 +248,7 @@ class Warden:
     def _hear(self, message: Message, fds: list[int]) -> None:  # noqa: C901, PLR0912 - one match
         match message:
             case {"ready": _, "capped": capped}:
-                self.capped = capped
+                self.capped = capped or (self._group is not None and self._group.capped)
                 self._has_pidfd(fds)
                 self._ready.set_result(None)
             case {"failed": 0, "why": why}:
@@ -230,7 +256,7 @@ class Warden:
             case {"started": id_, "pid": pid}:
                 self._answer(id_, pid)
             case {"failed": id_}:
-                self._answer(id_, _Failed(message["errno"], message["about"]))
+                self._answer(id_, NotStarted(message["errno"], message["about"]))
             case {"refused": id_}:
                 self._answer(id_, SpawnFailed(_TOO_LATE))
             case {"ended": id_, "code": code}:
@@ -239,7 +265,8 @@ class Warden:
                 if self.alone:
                     self.stop(0)
             case {"stopped": _, "processes": found}:
-                self._finish(found)
+                self._proof.account = found
+                self._look_for_proof()
             case _:
                 pass
 
@@ -252,6 +279,7 @@ class Warden:
                     self._pid = proc.number_of(self._pidfd)
                 finally:
                     proc.close()
+            self._loop.add_reader(self._pidfd, self._has_left)
 
     def _answer(self, id_: int, answer: int | Exception) -> None:
         started = self._starting.get(id_)
@@ -274,52 +302,68 @@ class Warden:
 
     def _hung_up(self) -> None:
         """The warden has gone without a word: it was killed. The zygote sees to the rest."""
+        if not self._ready.done():  # nor has it said why, so the next one is another zygote's
+            self._zygote.retired = True
         self._fail("it ended at once")
         if not self._stopping:
             self._stopping = True
             self._names = {id_: (p.pid, p.command) for id_, p in self.processes.items()}
         for id_ in list(self._starting):
             self._answer(id_, SpawnFailed("the warden of this run was killed"))
-        if self._no_zygote and not self.over:
-            self._without_zygote()
+        if self._pidfd < 0:  # no more will be known of its end
+            self._proof.left = True
+        self._zygote.struck(self._id)
+        self._look_for_proof()
 
     def hang_up(self) -> None:
         """Leave it to itself: it sees off what it keeps, and leaves."""
         self._channel.close()
 
-    def _gone(self, seen_off: bool) -> None:
-        """The zygote's word: nothing of it is left; or the zygote itself has gone."""
-        if seen_off:
-            self._channel.hear_all()  # its own last words may be on their way
-            self._finish(None, proven=self.level != "group")
-            return
-        if self._zygote.alive:  # it lives, and something is beyond its reach
-            self._channel.hear_all()
-            self._finish(None, proven=False)
-            return
-        self._no_zygote = True
-        if not self._channel.open and not self.over:
-            self._without_zygote()
+    # the proof
 
-    def _without_zygote(self) -> None:
-        if self.level == "sealed" and self._pidfd >= 0:  # readable when all of it is gone
-            self._loop.add_reader(self._pidfd, lambda: self._finish(None))
+    def _has_left(self) -> None:
+        """The kernel's word: the warden has gone; at sealed, and everybody with it."""
+        self._loop.remove_reader(self._pidfd)
+        self._proof.left = True
+        self._channel.hear_all()  # its own last words may be on their way
+        self._channel.close()
+        self._hung_up()
+
+    def _looked_for(self, remain: tuple[Kin, ...] | None) -> None:
+        """The zygote has looked for whoever it left; None: the zygote itself has gone."""
+        if remain is None:
+            self._proof.blind = True
         else:
-            self._finish(None, proven=False)
+            self._proof.looked, self._proof.remain = True, remain
+        if self._pidfd < 0:  # it never began
+            self._proof.left = True
+        self._channel.hear_all()  # its own last words may be on their way
+        self._look_for_proof()
 
-    def _finish(self, found: list[list[Any]] | None, *, proven: bool = True) -> None:
+    def _look_for_proof(self, again: float = _SOON) -> None:
+        proof = self._proof
         if self.over:
             return
-        if self._hammer:
-            self._hammer.cancel()
-        if found is None:  # the warden gave no account, so this is all that is known
-            fate = "killed" if proven else "unconfirmed"
-            found = [[pid, id_, "", fate] for id_, (pid, _) in self._names.items() if pid > 0]
-        reports = [
-            ProcessReport(pid, self._names.get(id_, (0, name))[1], fate)
-            for pid, id_, name, fate in found
-        ]
-        self._over.set_result(Ending(tuple(reports), proven))
+        if self._group and proof.left and not proof.empty:
+            proof.empty = self._group.empty
+            if not proof.empty:
+                self._group.kill()
+        if proof.over:
+            self._finish()
+        elif proof.left:  # somebody is still dying, or the zygote was stopped
+            self._zygote.wake()
+            if self._waking:
+                self._waking.cancel()
+            later = min(2 * again, _LATER)
+            self._waking = self._loop.call_later(again, self._look_for_proof, later)
+
+    def _finish(self) -> None:
+        for timer in (self._hammer, self._waking):
+            if timer:
+                timer.cancel()
+        if self._group:
+            self._group.remove()
+        self._over.set_result(self._proof.ending(self._names, self._last_seen))
         self._channel.close()
         if self._pidfd >= 0:
             self._loop.remove_reader(self._pidfd)
@@ -329,32 +373,3 @@ class Warden:
             process.let_go()
         self.processes.clear()
         self._ended_ones.clear()
-
-
-class _Failed(Exception):
-    def __init__(self, number: int, about: str) -> None:
-        super().__init__(number, about)
-        self.number = number
-        self.about = about
-
-
-def _explained(error: _Failed, command: Command) -> SpawnFailed:
-    """Why a program could not be started, in words."""
-    program = command.argv[0]
-    if error.about == "cwd":
-        why = f"the working directory {command.cwd!r}: {os.strerror(error.number)}"
-    elif error.number == errno.ENOENT and "/" in program:
-        why = f"there is no file {program!r}, or the interpreter in its first line is missing"
-    elif error.number == errno.ENOENT:
-        why = f"command not found: {program!r} (PATH is {command.env.get('PATH', os.defpath)!r})"
-    elif error.number == errno.EACCES:
-        why = f"{program!r} is not executable"
-    elif error.number == errno.ENOEXEC:
-        why = f"{program!r} is not a program (a script needs a first line such as #!/bin/sh)"
-    elif error.number == errno.E2BIG:
-        why = "its arguments and environment are longer than the system allows"
-    elif error.number == errno.EAGAIN:
-        why = "no more processes are allowed"
-    else:
-        why = os.strerror(error.number) if error.number else error.about
-    return SpawnFailed(f"{command.name:.80} could not be started: {why}", error.number)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 from lastword.errors import ProcessError
+from lastword.processes.cgroups import Group
 from lastword.processes.channel import Channel
+from lastword.processes.inside.family import Kin
 from lastword.processes.inside.wire import Message
 from lastword.processes.page import Page
 
@@ -33,9 +37,11 @@ class Zygote:
 
     def __init__(self, *, adopt: bool, scan: bool, page: Page | None = None) -> None:
         self.adopts = adopt  # orphans come to it, and are ended
+        self.retired = False  # it forks no more, and sees off those whom it forked
         loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = loop.create_future()
-        self._on_gone: dict[int, Callable[[bool], None]] = {}
+        self._on_gone: dict[int, Callable[[tuple[Kin, ...] | None], None]] = {}
+        self._page = page
         self._wardens = 0
         if not sys.executable:
             raise ProcessError("no Python to start: sys.executable is empty in this program")
@@ -61,7 +67,8 @@ class Zygote:
 
     @property
     def alive(self) -> bool:
-        return self._channel.open
+        """Whether it can fork another warden."""
+        return self._channel.open and not self.retired
 
     async def ready(self) -> None:
         """Return once it answers."""
@@ -71,11 +78,52 @@ class Zygote:
         except TimeoutError:
             raise NoAnswer("the zygote could not start: no answer in time") from None
 
-    def fork(self, order: Message, end: socket.socket, on_gone: Callable[[bool], None]) -> None:
-        """Have it fork a warden, to talk over this end; `on_gone` once nothing of it is left."""
+    def fork(
+        self,
+        order: Message,
+        end: socket.socket,
+        group: Group | None,
+        on_gone: Callable[[tuple[Kin, ...] | None], None],
+    ) -> int:
+        """Have it fork a warden, to talk over this end; its id here.
+
+        `on_gone` is told when it has looked for whoever that warden left: those whom it could not
+        end, mostly nobody; or None if the zygote has gone itself.
+        """
         self._wardens += 1
         self._on_gone[self._wardens] = on_gone
-        self._channel.send({"warden": self._wardens, **order}, (end.fileno(),))
+        doors = [group.door()] if group else []
+        try:
+            self._channel.send({"warden": self._wardens, **order}, (end.fileno(), *doors))
+        finally:
+            for door in doors:
+                os.close(door)
+        return self._wardens
+
+    def struck(self, warden: int) -> None:
+        """A warden was killed, or has gone without a word: have it looked for."""
+        if warden in self._on_gone:
+            self._channel.send({"struck": warden})
+            self.wake()
+
+    def wake(self) -> None:
+        """Have it go on, should somebody have stopped it."""
+        self._signal(signal.SIGCONT)
+
+    @property
+    def heard(self) -> float:
+        """When it last said something."""
+        return self._channel.heard
+
+    @property
+    def may_act(self) -> bool:
+        """Whether what was asked for is not kept back until the host may act again."""
+        return self._page is None or self._page.good
+
+    def _signal(self, number: int) -> None:
+        if self._process.poll() is None:  # our child, not reaped: its number is nobody else's
+            with suppress(OSError):
+                self._process.send_signal(number)
 
     def _hear(self, message: Message, _: list[int]) -> None:
         match message:
@@ -83,11 +131,14 @@ class Zygote:
                 if not self._ready.done():
                     self._ready.set_result(None)
             case {"gone": id_, "left": left}:
-                self._on_gone.pop(id_)(not left)
+                self._on_gone.pop(id_)(tuple(_kin(*one) for one in left))
             case {"failed": 0, "why": why}:
                 self._fail(str(why))
+            case {"unfit": id_}:  # somebody has taken from it what a keeper needs
+                self.retired = True
+                self._on_gone.pop(id_)(())
             case {"failed": id_}:
-                self._on_gone.pop(id_)(True)
+                self._on_gone.pop(id_)(())
             case _:
                 pass
 
@@ -100,11 +151,12 @@ class Zygote:
         self._fail("it ended at once")
         self._process.poll()
         while self._on_gone:
-            self._on_gone.popitem()[1](False)
+            self._on_gone.popitem()[1](None)
 
     async def close(self) -> None:
         """Let it leave, and see that it has; what cannot be ended keeps it, but not us."""
         self._channel.close()
+        self.wake()
         if not self._ready.done() or self._ready.exception():
             self._process.kill()  # it never answered, and may not know that it is to leave
         loop = asyncio.get_running_loop()
@@ -113,3 +165,7 @@ class Zygote:
         while self._process.poll() is None and loop.time() < until:
             await asyncio.sleep(pause)
             pause = min(2 * pause, 0.05)
+
+
+def _kin(pid: int, name: str, owner: int) -> Kin:
+    return Kin(pid, name, "", 0, 0, owner=owner)

@@ -18,7 +18,14 @@ from lastword.runtime.asking import act, acting, running
 from lastword.runtime.hold import Effect, Hold
 
 _LEAVE = 0.1  # seconds in which what was declared `leave` may end by itself
-_STATES = {"R": "running", "S": "sleeping", "D": "cannot be interrupted", "T": "stopped"}
+_STATES = {
+    "R": "running",
+    "S": "sleeping",
+    "D": "cannot be interrupted",
+    "T": "stopped",
+    "t": "stopped by who traces it",
+    "Z": "its first thread has ended, and others have not",
+}
 
 
 class Kept:
@@ -83,7 +90,7 @@ class Kept:
         ending = self._warden.ending
         if ending is None or ending.proven:
             return []
-        name = f"{self.pid} {self.command}, which may live on: nobody is left who could end it"
+        name = f"{self.pid} {self.command}, which may live on: {ending.why}"
         return [Unconfirmed("process", name)]
 
 
@@ -230,7 +237,7 @@ class Owned:
         for warden in self._wardens:
             if ending := warden.ending:
                 left += [
-                    f"{p.pid} {p.command}, which may live on: nobody is left who could end it"
+                    f"{p.pid} {p.command}, which may live on: {ending.why}"
                     for p in ending.processes
                     if p.fate == "unconfirmed"
                 ]

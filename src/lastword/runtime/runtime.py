@@ -34,6 +34,7 @@ from lastword.runtime.settings import (
     OnRestart,
     must_be_chosen,
     must_not_be_loading,
+    processes_of,
     seconds_of,
     stoppers_of,
     store_of,
@@ -75,6 +76,7 @@ class Runtime:
         grace: float | None = None,
         deadline: float | None = None,
         level: Level | Literal["auto"] = "auto",
+        processes: Processes | None = None,
         stall_after: float | None = 1.0,
         feed_limit: int = 1000,
         rest: float = 60.0,
@@ -85,7 +87,7 @@ class Runtime:
         must_be_callables(engine=engine, sink=sink, before_tool=before_tool, clock=clock)
         must_be_chosen(on_message, queue_on_stop, on_restart, partial, queue_limit, feed_limit)
         self._grace, self._deadline = times_of(grace, deadline)
-        self.processes = Processes(level)
+        self.processes = processes_of(level, processes)
         self._engine = engine
         self._sink = sink
         self._store = store_of(store, lease)

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, get_args
 
 from lastword.core.model import Policy, QueueOnStop
 from lastword.core.transcript import Partial
+from lastword.processes import Level, Processes
 from lastword.processes.inside.worker import LOADING
 from lastword.runtime.checks import must_be_count, must_be_name, must_be_one_of, must_be_seconds
 from lastword.stores.contract import Store
@@ -43,6 +44,17 @@ def must_not_be_loading() -> None:
             "this script is being loaded to find an isolated tool in it, and would start all "
             "over; put what starts it under `if __name__ == '__main__':`"
         )
+
+
+def processes_of(level: Level | Literal["auto"], own: Processes | None) -> Processes:
+    """The caller's, if there are some: they know their level."""
+    if own is None:
+        return Processes(level)
+    if not isinstance(own, Processes):  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
+        raise TypeError(f"processes must be a Processes, not a {type(own).__name__}")
+    if level != "auto":
+        raise ValueError("level is said to the Processes that are given, and not beside them")
+    return own
 
 
 def times_of(grace: float | None, deadline: float | None) -> tuple[float, float]:

@@ -42,6 +42,9 @@ class GroupWarden(Warden):
         if branch.pid in self._groups:
             signals.to(-branch.pid, number)
 
+    def alive_in(self, branch: Branch) -> set[int]:
+        return {kin.pid for kin in self._living() if kin.group == branch.pid}
+
     def _signal_groups(self, number: int) -> None:
         for group in self._groups:
             signals.to(-group, number)

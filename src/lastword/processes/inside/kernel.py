@@ -5,13 +5,15 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+from contextlib import suppress
 
-_PDEATHSIG, _SUBREAPER = 1, 36  # prctl's
+_PDEATHSIG, _DUMPABLE, _SUBREAPER = 1, 4, 36  # prctl's
 _NEWNS, _NEWUSER, _NEWPID = 0x00020000, 0x10000000, 0x20000000  # unshare's
 _SLAVE = 0x80000 | 0x4000  # mount's: what the host mounts later is seen here, and not the reverse
+_DETACH = 2  # umount's: at once, with whatever is mounted below
 _PROC_FLAGS = 2 | 4 | 8  # nosuid, nodev, noexec
 _PID_MAX_IS_PRIVATE = (6, 14)  # from this kernel on, pid_max belongs to the namespace
-_NOT_USED_AGAIN = 300  # the lowest numbers, once they have been given
+_NOT_USED_AGAIN = 300  # the lowest numbers, once they have been given: so they are passed over
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -34,6 +36,21 @@ def adopt_orphans() -> None:
     _call("prctl", _SUBREAPER, 1, 0, 0, 0)
 
 
+def be_out_of_reach(*, out: bool = True) -> None:
+    """Let nobody of the same user trace this process, look into it, or take its descriptors.
+
+    A program that is started forgets it; a fork does not. Only root can do it all the same.
+    """
+    with suppress(OSError):  # where there is no such thing, there is none to be kept from
+        _call("prctl", _DUMPABLE, 0 if out else 1, 0, 0, 0)
+
+
+def go_on_without_parent() -> None:
+    """Have the kernel wake this process when its parent ends, should somebody have stopped it."""
+    with suppress(OSError):
+        _call("prctl", _PDEATHSIG, signal.SIGCONT, 0, 0, 0)
+
+
 def die_with_parent() -> None:
     """Have the kernel end this process with its parent, which must have one thread only."""
     _call("prctl", _PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -44,14 +61,23 @@ def unshare_processes(*, user: bool) -> None:
     uid, gid = os.getuid(), os.getgid()
     _call("unshare", _NEWPID | _NEWNS | (_NEWUSER if user else 0))
     if user:
+        be_out_of_reach(out=False)  # or the files below would be root's; nothing runs here yet
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", f"{uid} {uid} 1")
         _write("/proc/self/gid_map", f"{gid} {gid} 1")
+        be_out_of_reach()
 
 
 def mount_own_proc() -> None:
-    """See only the processes of this namespace in /proc."""
+    """See only the processes of this namespace in /proc.
+
+    Root could unmount it again, so what was there goes first; whoever cannot take that away
+    cannot unmount the new one either.
+    """
     _call("mount", b"none", b"/", None, _SLAVE, None)
+    with suppress(OSError):
+        while True:
+            _call("umount2", b"/proc", _DETACH)
     _call("mount", b"proc", b"/proc", b"proc", _PROC_FLAGS, None)
 
 
@@ -65,6 +91,7 @@ def limit_own_processes(most: int) -> bool:
         return False
     try:
         _write("/proc/sys/kernel/pid_max", str(most + _NOT_USED_AGAIN))
+        _write("/proc/sys/kernel/ns_last_pid", str(_NOT_USED_AGAIN - 1))
     except OSError:
         return False
     return True

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import resource
+import select
+import signal
 import socket
 
 from . import kernel, wire
@@ -13,10 +15,17 @@ from .page import Page
 from .tree import SealedWarden, TreeWarden
 from .warden import Warden
 
+_DESERTED = 1000  # milliseconds in which a warden without a host has seen everybody off
 
-def take_up(channel: socket.socket, host: int, order: wire.Message, page: Page) -> None:
-    """Become a warden, and keep watch until the run is over."""
+
+def take_up(
+    channel: socket.socket, host: int, order: wire.Message, page: Page, group: int = -1
+) -> None:
+    """Become a warden, and keep watch until the run is over; in a control group, if it has one."""
     try:
+        kernel.go_on_without_parent()
+        if group >= 0:
+            _enter(group)
         warden = _warden(channel, host, order, page)
         capped = _limit_processes(order["level"], order["most"])
         own = (os.pidfd_open(os.getpid()),) if hasattr(os, "pidfd_open") else ()
@@ -32,16 +41,25 @@ def take_up(channel: socket.socket, host: int, order: wire.Message, page: Page) 
 def _warden(channel: socket.socket, host: int, order: wire.Message, page: Page) -> Warden:
     scan: bool = order["scan"]
     if order["level"] == "sealed":
-        outside = _seal(channel)
+        outside = _seal(channel, host)
         return SealedWarden(channel, host, outside, Procfs(scan=scan), page)
-    if order["level"] == "tree":
+    if order["level"] in ("tree", "cgroup"):
         kernel.adopt_orphans()
         return TreeWarden(channel, host, Procfs(scan=scan), page)
     proc = Procfs() if os.path.exists("/proc/self/stat") else None
     return GroupWarden(channel, host, proc, page)
 
 
-def _seal(channel: socket.socket) -> Procfs:
+def _enter(group: int) -> None:
+    """Whatever begins here begins in this control group, by the kernel's doing."""
+    try:
+        os.write(group, b"0")
+    except OSError as error:
+        raise OSError(error.errno, f"cgroup.procs: {error.strerror}") from error
+    os.close(group)
+
+
+def _seal(channel: socket.socket, host: int) -> Procfs:
     """Return as the first process of a namespace; with the host's view of /proc, kept open.
 
     Whoever came here stays outside, as the parent: the kernel ends the namespace with it.
@@ -52,7 +70,7 @@ def _seal(channel: socket.socket) -> Procfs:
     if first:
         channel.close()
         os.write(writer, b"!")
-        os.waitpid(first, 0)
+        _stay_outside(first, host)
         os._exit(0)
     os.close(writer)
     kernel.die_with_parent()
@@ -62,6 +80,21 @@ def _seal(channel: socket.socket) -> Procfs:
     outside = Procfs()
     kernel.mount_own_proc()
     return outside
+
+
+def _stay_outside(first: int, host: int) -> None:
+    """Until the namespace has ended; with the host gone, and the warden stopped by somebody, it is
+    ended from here: the zygote may have gone, too."""
+    ended = select.poll()
+    watched = [os.pidfd_open(first), *([host] if host >= 0 else [])]
+    for fd in watched:
+        ended.register(fd, select.POLLIN)
+    if watched[0] not in dict(ended.poll()):
+        os.kill(first, signal.SIGCONT)
+        ended.unregister(host)
+        if not ended.poll(_DESERTED):
+            os.kill(first, signal.SIGKILL)
+    os.waitpid(first, 0)
 
 
 def _limit_processes(level: str, most: int) -> bool:

@@ -6,6 +6,8 @@ import os
 import signal
 from contextlib import suppress
 
+from .family import Kin, Procfs
+
 _GONE = (ProcessLookupError, PermissionError)
 
 
@@ -15,26 +17,22 @@ def to(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def pidfd(pid: int) -> int:
-    """A descriptor of whoever has this number now; -1 if there is none to be had."""
+def to_kin(proc: Procfs, kin: Kin, number: int) -> bool:
+    """To whom it was seen to be, and nobody who has its number by now; whether it was there.
+
+    Whoever has the number when the descriptor is opened has it still when it is looked at, if it
+    is the one that had it before.
+    """
     try:
-        return os.pidfd_open(pid)
+        pidfd = os.pidfd_open(kin.pid)
     except OSError:
-        return -1
-
-
-def close(pidfds: list[int]) -> None:
-    """They are not needed any more."""
-    for each in pidfds:
-        os.close(each)
-
-
-def through(pidfd: int, number: int) -> bool:
-    """To nobody but whom the descriptor is of; whether it was still there."""
-    if pidfd < 0:
         return False
     try:
+        if not proc.is_still(kin):
+            return False
         signal.pidfd_send_signal(pidfd, number)
-    except _GONE:
+    except OSError:
         return False
+    finally:
+        os.close(pidfd)
     return True

@@ -9,13 +9,15 @@ import signal
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from typing import Any
 
+from . import kernel, room
 from .wake import ORDINARY, forget_signals
 from .wire import Message
 
 _TERMINAL = [(os.POSIX_SPAWN_DUP2, 0, 1), (os.POSIX_SPAWN_DUP2, 0, 2)]
-_MORE_THAN_A_WARDEN_HAS = 256  # descriptors
+_MORE_THAN_THERE_ARE = 1 << 30  # descriptors
 _ARTIST_SECONDS = 5  # if it should escape, it ends by itself
 
 
@@ -30,7 +32,7 @@ def program(order: Message, fds: list[int]) -> int:
     except OSError as error:
         raise StartError(error.errno, "cwd") from error
     try:
-        with _limited(order["limits"]) as limits:
+        with room.ordinary(), _limited(order["limits"]) as limits:
             pid = _spawn(order["argv"], order["env"], _actions(order["terminal"], fds))
         if hasattr(resource, "prlimit"):  # elsewhere they are inherited, and could be raised again
             with suppress(PermissionError):  # what runs as another user keeps what it inherited
@@ -99,6 +101,8 @@ def forked(work: Callable[[list[int]], None], fds: list[int]) -> int:
     try:
         os.setsid()
         forget_signals()
+        kernel.be_out_of_reach(out=False)
+        room.be_ordinary()
         work(_only(fds))
     finally:
         os._exit(70)
@@ -106,10 +110,9 @@ def forked(work: Callable[[list[int]], None], fds: list[int]) -> int:
 
 def _only(fds: list[int]) -> list[int]:
     """Let go of everything of the warden's. Its objects stay: nobody returns to them."""
-    for fd in range(3, _MORE_THAN_A_WARDEN_HAS):
-        if fd not in fds:
-            with suppress(OSError):
-                os.close(fd)
+    edges = [2, *sorted(fds), _MORE_THAN_THERE_ARE]
+    for below, above in pairwise(edges):
+        os.closerange(below + 1, above)
     return fds
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import time
+from contextlib import suppress
 
 from . import signals
-from .family import Procfs
+from .family import Kin, Procfs
 from .page import Page
 from .stillness import Stillness
 from .storm import end_storm
-from .warden import Warden
+from .warden import Branch, Warden
 
 _STILL = "TtZX"  # states of who is stopped, or has ended
 _A_STORM = 0.05  # seconds after which whoever is left forks faster than it is killed
@@ -29,54 +29,51 @@ class TreeWarden(Warden):
         self._stillness = Stillness()
 
     def hold_everybody(self) -> None:
-        self._stillness.hold(self._proc)
+        try:
+            self._stillness.hold(self._proc)
+        except OSError:  # blind: at least our own children
+            for pid in self._proc.my_children():
+                signals.to(pid, signal.SIGSTOP)
 
     def let_everybody_go_on(self) -> None:
-        self._stillness.end()
+        self._stillness.end(self._proc)
 
     def ask_everybody(self) -> None:
-        mine = self._proc.children(self._proc.me)
-        below = [pidfd for pid in mine for pidfd in self.branch(pid)]
-        for number in (signal.SIGTERM, signal.SIGCONT):
-            for pid in mine:
-                signals.to(pid, number)
-            for pidfd in below:
-                signals.through(pidfd, number)
-        signals.close(below)
+        with suppress(OSError):  # blind: then they are killed, which takes no look further down
+            everybody = list(self._proc.below(self._proc.me))
+            for number in (signal.SIGTERM, signal.SIGCONT):
+                for kin in everybody:
+                    signals.to_kin(self._proc, kin, number)
 
     def kill_everybody(self) -> None:
         if self._kill_at is not None and time.monotonic() > self._kill_at + _A_STORM:
-            end_storm(self._proc, self._reap)
-        for pid in self._proc.children(self._proc.me):
+            with suppress(OSError):
+                end_storm(self._proc, self._reap)
+        for pid in self._proc.my_children():
             signals.to(pid, signal.SIGKILL)
 
     def stands_still(self, pid: int) -> bool:
-        family = (self._proc.look(pid), *self._proc.descendants(pid))
+        try:
+            family = (self._proc.look(pid), *self._proc.below(pid))
+        except OSError:
+            return False
         return all(kin.state in _STILL for kin in family if kin)
 
-    def branch(self, pid: int) -> list[int]:
-        found: list[int] = []
-        parents = [(pid, -1)]
-        while parents:
-            parent, held = parents.pop()
-            for child in self._proc.children(parent):
-                pidfd = signals.pidfd(child)
-                if pidfd < 0:
-                    continue
-                kin = self._proc.look(child)
-                # a number alone may be somebody else's by now; one whose descriptor still lives,
-                # and whose parent is one of ours and still lives, cannot be
-                if (
-                    kin
-                    and kin.parent == parent
-                    and signals.through(pidfd, 0)
-                    and (held < 0 or signals.through(held, 0))
-                ):
-                    found.append(pidfd)
-                    parents.append((child, pidfd))
-                else:
-                    os.close(pidfd)
+    def branch(self, pid: int) -> list[Kin]:
+        found: list[Kin] = []
+        with suppress(OSError):  # what cannot be seen now comes to us, and is found at the end
+            for kin in self._proc.below(pid):
+                found.append(kin)  # noqa: PERF402 - those who were found before count
         return found
+
+    def send(self, kin: Kin, number: int) -> None:
+        signals.to_kin(self._proc, kin, number)
+
+    def alive_in(self, branch: Branch) -> set[int]:
+        with suppress(OSError):
+            living = [kin for kin in branch.below if self._proc.is_still(kin)]
+            return {self.host_number(kin.pid) for kin in living}
+        return set()
 
 
 class SealedWarden(TreeWarden):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import select
+import selectors
 import signal
 import socket
 
@@ -25,6 +25,13 @@ class Wake:
         self._signals, writer = os.pipe()
         os.set_blocking(self._signals, False)
         os.set_blocking(writer, False)
+        # one that stays: poll() fails for who has more descriptors than it may by now
+        self._watched = selectors.DefaultSelector()
+        self._watched.register(self._signals, selectors.EVENT_READ)
+        self._events = selectors.EVENT_READ
+        self._watched.register(channel, self._events)
+        if host >= 0:
+            self._watched.register(host, selectors.EVENT_READ)
         signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _notice)
         for number in _QUIET:  # what is meant for the host's group is not meant for its keepers
@@ -32,16 +39,22 @@ class Wake:
 
     def wait(self, seconds: float | None, *, to_send: bool = False) -> tuple[bool, bool]:
         """Whether a message may have come, and whether the host has gone."""
-        channel = [self._channel] if self._channel.fileno() >= 0 else []
-        host = [self._host] if self._host >= 0 else []
-        watched = [self._signals, *host, *channel]
-        ready = select.select(watched, channel if to_send else [], [], seconds)[0]
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if to_send else 0)
+        if events != self._events and self._channel.fileno() >= 0:
+            self._events = events
+            self._watched.modify(self._channel, events)
+        ready = {key.fd: mask for key, mask in self._watched.select(seconds)}
         if self._signals in ready:
             os.read(self._signals, 4096)
         gone = self._host in ready
         if gone:
+            self._watched.unregister(self._host)
             self._host = -1  # told once
-        return self._channel in ready, gone
+        return bool(ready.get(self._channel.fileno(), 0) & selectors.EVENT_READ), gone
+
+    def hung_up(self) -> None:
+        """The channel is about to be closed."""
+        self._watched.unregister(self._channel)
 
 
 def _notice(number: int, frame: object) -> None:

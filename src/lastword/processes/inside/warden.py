@@ -9,6 +9,7 @@ word: a parent without children, to whom every orphan would have come.
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -35,7 +36,7 @@ class Branch:
 
     pid: int
     until: float
-    below: list[int]  # descriptors, which outlive the child that led there
+    below: list[Kin]  # known by when they began, also once the child that led there has gone
 
 
 class Warden:
@@ -60,7 +61,7 @@ class Warden:
         self._busy = False  # somebody may be left
         self._unsent = bytearray()  # what the host has not taken yet
         self._seen: dict[int, Kin] = {}  # what a stop found, by the host's numbers
-        self._outlived: set[int] = set()  # of those, what had not ended when asked
+        self._killed: set[int] = set()  # by the host's numbers: who was alive when killed
 
     # how everybody is reached
 
@@ -69,9 +70,15 @@ class Warden:
     def hold_everybody(self) -> None: ...
     def let_everybody_go_on(self) -> None: ...
 
-    def branch(self, pid: int) -> list[int]:  # noqa: ARG002 - of the process that is asked about
-        """Descriptors of everybody known to be below a child of ours."""
+    def branch(self, pid: int) -> list[Kin]:  # noqa: ARG002 - of the process that is asked about
+        """Everybody known to be below a child of ours."""
         return []
+
+    def send(self, kin: Kin, number: int) -> None: ...
+
+    def alive_in(self, branch: Branch) -> set[int]:  # noqa: ARG002 - of what is asked about
+        """Whoever lives below a child of ours, by the host's numbers."""
+        return set()
 
     def stands_still(self, pid: int) -> bool:  # noqa: ARG002 - of the process that is asked about
         """Whether a child of ours, and everybody below it, has stopped, as far as can be seen."""
@@ -134,6 +141,7 @@ class Warden:
                 else:
                     self._take(order, fds)
         except EOFError:
+            self._wake.hung_up()
             self._channel.close()
             self._stop(_GRACE_WITHOUT_HOST)
 
@@ -191,6 +199,8 @@ class Warden:
 
     def _carry_out(self, order: wire.Message, fds: list[int]) -> None:
         match order:
+            case {"id": id_, wire.LOST: _}:
+                self._tell({"failed": id_, "errno": errno.EMFILE, "about": "descriptors"})
             case {"stop": grace, "leave": leave}:
                 self._stop(grace, leave)
             case {"signal": id_, "number": number}:
@@ -222,19 +232,22 @@ class Warden:
             return
         self._busy = True
         self._started[pid] = id_
-        self._numbers[id_] = self._host_number(pid)
+        self._numbers[id_] = self.host_number(pid)
         self._tell({"started": id_, "pid": self._numbers[id_]})
 
-    def _host_number(self, pid: int) -> int:
+    def host_number(self, pid: int) -> int:
         if self._outside is None or self._outside.me == os.getpid():
             return pid
-        pidfd = signals.pidfd(pid)
         try:
-            return self._outside.number_of(pidfd)
+            pidfd = os.pidfd_open(pid)
         except OSError:  # no descriptor is left to look with; it runs, and is ours, all the same
             return -1
+        try:
+            return self._outside.number_of(pidfd)
+        except OSError:
+            return -1
         finally:
-            signals.close([pidfd] if pidfd >= 0 else [])
+            os.close(pidfd)
 
     def _signal(self, id_: int, number: int) -> None:
         for pid in [pid for pid, known in self._started.items() if known == id_]:
@@ -259,28 +272,28 @@ class Warden:
         for id_, branch in list(self._ending.items()):
             if now >= branch.until:
                 self._add_newborn(branch)
+                if self._kill_at is not None:  # a report will name them
+                    self._killed |= self.alive_in(branch)
                 self.signal_branch(branch, signal.SIGKILL)
-                signals.close(branch.below)
                 del self._ending[id_]
 
     def _add_newborn(self, branch: Branch) -> None:
         """Who was born meanwhile. Whoever stands still, not in a fork, forks no more."""
-        asked, found = branch.below, list[int]()
+        asked, known = branch.below, 0
         until = time.monotonic() + _A_MOMENT
         while branch.pid in self._started and time.monotonic() < until:
             self.signal_branch(branch, signal.SIGSTOP)
-            known = len(found)
-            signals.close(found)
             found = self.branch(branch.pid)
             branch.below = [*asked, *found]
             if len(found) == known and self.stands_still(branch.pid):
                 return
+            known = len(found)
 
     def signal_branch(self, branch: Branch, number: int) -> None:
         if branch.pid in self._started:
             signals.to(branch.pid, number)
-        for pidfd in branch.below:
-            signals.through(pidfd, number)
+        for kin in branch.below:
+            self.send(kin, number)
 
     # everybody
 
@@ -303,12 +316,16 @@ class Warden:
         if not self._killing:
             self._killing = True
             found = {kin.pid: kin for kin in self._living()}
-            self._outlived = set(found)
+            self._killed |= found.keys()
             self._seen |= found
         self.kill_everybody()
 
     def _living(self) -> list[Kin]:
-        return list(self._outside.descendants(self._outside.me)) if self._outside else []
+        try:
+            return list(self._outside.descendants(self._outside.me)) if self._outside else []
+        except OSError:  # blind: what was started here is known
+            numbers = [self._numbers[id_] for id_ in self._started.values()]
+            return [Kin(pid, "", "", 0, 0) for pid in numbers if pid > 0]
 
     def _reap(self) -> bool:
         """True when the kernel says that there is no child left at all."""
@@ -327,11 +344,13 @@ class Warden:
         if id_ is not None:
             if self._kill_at is None:  # else the report will name it
                 del self._numbers[id_]
+            elif code == -signal.SIGKILL:
+                self._killed.add(self._numbers[id_])
             self._tell({"ended": id_, "code": code})
 
     def _report(self) -> list[list[Any]]:
         ids = {number: id_ for id_, number in self._numbers.items()}
         return [
-            [kin.pid, ids.get(kin.pid, 0), kin.name, "killed" if pid in self._outlived else "ended"]
+            [kin.pid, ids.get(kin.pid, 0), kin.name, "killed" if pid in self._killed else "ended"]
             for pid, kin in self._seen.items()
         ]

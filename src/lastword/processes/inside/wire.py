@@ -12,10 +12,12 @@ import select
 import socket
 import struct
 from array import array
+from collections import deque
 from typing import Any, TypeAlias
 
 Message: TypeAlias = dict[str, Any]
 _HEAD = struct.Struct("!IB")  # how long the body is; how many descriptors belong to it
+LOST = "descriptors lost"
 _CHUNK = 1 << 16
 _MOST_FDS = 16
 _CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
@@ -42,31 +44,44 @@ def send(channel: socket.socket, message: Message, fds: tuple[int, ...] = ()) ->
 
 def something_in(channel: socket.socket) -> bool:
     """Whether something can be read, or the other end is gone."""
-    return channel.fileno() >= 0 and bool(select.select([channel], [], [], 0)[0])
+    look = select.poll()
+    if channel.fileno() < 0:
+        return False
+    look.register(channel, select.POLLIN)
+    return bool(look.poll(0))
 
 
 class Inbox:
-    """What has come in on a channel, whole messages only."""
+    """What has come in on a channel, whole messages only.
+
+    Descriptors come with the first byte of their message, and with no other's, so what was read
+    with some of them is one message's. If there was no room for all, it gets none: a process must
+    not be started with a descriptor that is somebody else's, or none.
+    """
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
         self._data = bytearray()
-        self._fds: list[int] = []
+        self._sets: deque[list[int]] = deque()
 
     def receive(self) -> list[tuple[Message, list[int]]]:
-        """Read once, without waiting. Raises EOFError when the other end is gone."""
+        """Read once, without waiting. Raises EOFError when the other end is gone.
+
+        A message whose descriptors were lost says so, by `LOST`, and has none.
+        """
         try:
-            flags = socket.MSG_DONTWAIT | _CLOEXEC
-            data, fds, _, _ = socket.recv_fds(self._channel, _CHUNK, _MOST_FDS, flags)
+            options = socket.MSG_DONTWAIT | _CLOEXEC
+            data, fds, flags, _ = socket.recv_fds(self._channel, _CHUNK, _MOST_FDS, options)
         except (BlockingIOError, InterruptedError):
             return []
         except ConnectionError:
-            data, fds = b"", []
+            data, fds, flags = b"", [], 0
         if not data:
             raise EOFError
         for fd in fds:
             os.set_inheritable(fd, False)
-        self._fds += fds
+        if fds or flags & socket.MSG_CTRUNC:
+            self._sets.append(fds)
         self._data += data
         return self._whole()
 
@@ -78,12 +93,21 @@ class Inbox:
             if len(self._data) < end:
                 break
             message = json.loads(self._data[_HEAD.size : end])
-            messages.append((message, self._fds[:count]))
             del self._data[:end]
-            del self._fds[:count]
+            fds = self._sets.popleft() if count and self._sets else []
+            if len(fds) < count:
+                _close(fds)
+                messages.append(({**message, LOST: count}, []))
+            else:
+                messages.append((message, fds))
         return messages
 
     def close(self) -> None:
         """Let go of descriptors that nobody took."""
-        while self._fds:
-            os.close(self._fds.pop())
+        while self._sets:
+            _close(self._sets.popleft())
+
+
+def _close(fds: list[int]) -> None:
+    while fds:
+        os.close(fds.pop())

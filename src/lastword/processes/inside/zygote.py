@@ -2,7 +2,8 @@
 
 It adopts orphans too. If a warden is killed, whatever it kept comes here, and whoever comes here
 and is not a warden is killed; only then is the warden reported gone. The host itself adopts
-nobody: it has children of its own.
+nobody: it has children of its own. Should the host be killed and something be stopped, the kernel
+wakes the zygote, and the zygote wakes its wardens, and then kills them.
 """
 
 from __future__ import annotations
@@ -15,16 +16,22 @@ import socket
 import sys
 import time
 from contextlib import suppress
+from typing import Any
 
-from . import kernel, wire
+from . import kernel, room, wire
 from .family import Procfs
 from .page import Page
 from .post import take_up
 from .storm import end_storm
+from .strays import Strays
 from .wake import Wake
 
-_AGAIN = 0.002
-_A_STORM = 0.05  # seconds after which whoever is left forks faster than it is killed
+_NOBODY = 0  # no warden has this id
+_AGAIN, _LATER = 0.002, 1.0  # seconds between two kills of somebody: at first, and at last
+_SLOWER = 20  # a kill is repeated after this part of the time that they have withstood it
+_A_STORM = 0.05  # seconds after which whoever still comes forks faster than it is killed
+_WAKING = 0.05  # seconds between two calls to wardens whose host has gone
+_DESERTED = 2.0  # seconds after which a warden that has not left by itself is killed
 
 
 class Zygote:
@@ -38,52 +45,76 @@ class Zygote:
         self._wake = Wake(channel, host)
         self._proc = proc  # None: it adopts nobody, so there is nobody to look for
         self._wardens: dict[int, int] = {}  # by process number: their ids
+        self._struck: set[int] = set()  # ids of those that the host has killed, or lost
         self._gone: list[int] = []
-        self._serving = True
-        self._strays_since = 0.0
+        self._deserted: float | None = None  # since when there is no host
+        self._strays = Strays()
         self._beyond: set[int] = set()  # strays that may not be signalled
-        self._left: set[int] = set()  # of those, what the warden left that has just gone
+        self._since = 0.0  # when the last of them came
+        self._calm = 0.0  # when last nobody came
+        self._standing = room.standing()
 
     def serve(self) -> None:
-        """Until the host has gone and no warden is left."""
-        strays = False
-        while self._serving or self._wardens or strays:
-            message, host_gone = self._wake.wait(_AGAIN if strays else None)
+        """Until the host has gone and no warden is left, nor anybody who can be ended."""
+        while self._deserted is None or self._wardens or len(self._strays) > len(self._beyond):
+            message, host_gone = self._wake.wait(self._patience())
             if message:
                 self._read()
             if host_gone:
-                self._serving = False
+                self._is_deserted()
             self._reap()
-            if not strays:
-                self._strays_since = time.monotonic()
-            strays = self._kill_strays()
-            if not strays:
-                self._report()
+            self._see_off()
+            self._call_wardens()
+
+    def _patience(self) -> float | None:
+        waits: list[float] = []
+        if len(self._strays) > len(self._beyond):
+            withstood = time.monotonic() - self._since
+            waits.append(min(max(withstood / _SLOWER, _AGAIN), _LATER))
+        if self._deserted is not None:
+            waits.append(_WAKING)
+        return min(waits, default=None)
 
     def _read(self) -> None:
         try:
             for order, fds in self._inbox.receive():
-                self._fork(order, fds[0])
+                self._carry_out(order, fds)
         except EOFError:
+            self._wake.hung_up()
             self._channel.close()
-            self._serving = False
+            self._is_deserted()
 
-    def _fork(self, order: wire.Message, fd: int) -> None:
+    def _carry_out(self, order: wire.Message, fds: list[int]) -> None:
+        match order:
+            case {"struck": id_}:
+                self._struck.add(id_)
+            case {"warden": id_} if wire.LOST in order or room.standing() != self._standing:
+                self._tell({"unfit": id_})  # its forks would be no better
+                for fd in fds:
+                    os.close(fd)
+            case {"warden": _}:
+                self._fork(order, fds)
+            case _:
+                pass
+
+    def _fork(self, order: wire.Message, fds: list[int]) -> None:
         try:
             pid = os.fork()
         except OSError as error:
-            os.close(fd)
             self._tell({"failed": order["warden"], "why": f"fork: {error.strerror}"})
-            return
-        if pid == 0:
-            try:
-                self._channel.close()
-                os.setsid()
-                take_up(socket.socket(fileno=fd), self._host, order, self._page)
-            finally:
-                os._exit(1)
-        os.close(fd)
-        self._wardens[pid] = order["warden"]
+        else:
+            if pid == 0:
+                try:
+                    self._channel.close()
+                    os.setsid()
+                    take_up(socket.socket(fileno=fds[0]), self._host, order, self._page, *fds[1:])
+                finally:
+                    os._exit(1)
+            self._wardens[pid] = order["warden"]
+            self._tell({"forked": order["warden"]})
+        finally:
+            for fd in fds:
+                os.close(fd)
 
     def _reap(self) -> None:
         while True:
@@ -95,25 +126,72 @@ class Zygote:
                 return
             if pid in self._wardens:
                 self._gone.append(self._wardens.pop(pid))
+            self._strays.reaped(pid)
 
-    def _kill_strays(self) -> bool:
-        """Whether somebody was left behind by a warden that was killed."""
+    # whoever was left behind
+
+    def _see_off(self) -> None:
+        """End those whose warden has gone; and tell of a warden once nobody of it is left."""
         if self._proc is None:
-            return False
+            self._report([(id_, []) for id_ in self._gone])
+            self._gone.clear()
+            return
         # only we reap them, so nobody can leave this list while it is read: it misses none
-        strays = [pid for pid in self._proc.children(self._proc.me) if pid not in self._wardens]
-        if strays and time.monotonic() > self._strays_since + _A_STORM:
-            end_storm(self._proc, self._reap, self._wardens)
-        beyond = {pid for pid in strays if not _kill(pid)}  # another user's, such as sudo's
-        self._left |= beyond - self._beyond
-        self._beyond = beyond
-        return len(strays) > len(beyond)
-
-    def _report(self) -> None:
-        for id_ in self._gone:
-            self._tell({"gone": id_, "left": sorted(self._left)})
+        present = {pid for pid in self._proc.my_children() if pid not in self._wardens}
+        now = time.monotonic()
+        if self._strays.look(present, self._gone, self._dead()):
+            self._since = now
+        else:
+            self._calm = now
         self._gone.clear()
-        self._left.clear()
+        if now > self._calm + _A_STORM:
+            with suppress(OSError):
+                end_storm(self._proc, self._reap, self._wardens)
+        self._beyond = {pid for pid in present if not _kill(pid)}  # another user's, such as sudo's
+        self._report(self._strays.settled(self._beyond))
+
+    def _dead(self) -> list[int]:
+        """Wardens that the host has lost, and that cannot be reaped since somebody traces them."""
+        found = [pid for pid, id_ in self._wardens.items() if id_ in self._struck]
+        self._struck &= {self._wardens[pid] for pid in found}
+        with suppress(OSError):
+            return [self._told_dead(pid) for pid in found if self._is_dead(pid)]
+        return []
+
+    def _is_dead(self, pid: int) -> bool:
+        return self._proc is not None and self._proc.look(pid) is None
+
+    def _told_dead(self, pid: int) -> int:
+        """It is not to be told again when it is reaped."""
+        id_, self._wardens[pid] = self._wardens[pid], _NOBODY
+        self._struck.discard(id_)
+        return id_
+
+    def _report(self, settled: list[tuple[int, list[int]]]) -> None:
+        for id_, left in settled:
+            if id_ != _NOBODY:
+                self._tell({"gone": id_, "left": [self._named(pid) for pid in left]})
+
+    def _named(self, pid: int) -> list[Any]:
+        with suppress(OSError):
+            if self._proc and (kin := self._proc.look(pid)):
+                return [pid, kin.name, self._proc.owner(pid)]
+        return [pid, "", -1]
+
+    # without a host
+
+    def _is_deserted(self) -> None:
+        if self._deserted is None:
+            self._deserted = time.monotonic()
+
+    def _call_wardens(self) -> None:
+        """With the host gone they leave by themselves, unless somebody has stopped them."""
+        if self._deserted is not None:
+            late = time.monotonic() > self._deserted + _DESERTED
+            for pid in self._wardens:
+                _send(pid, signal.SIGCONT)
+                if late:
+                    _send(pid, signal.SIGKILL)
 
     def _tell(self, message: wire.Message) -> None:
         with suppress(OSError):  # the host may have gone
@@ -121,9 +199,13 @@ class Zygote:
 
 
 def _kill(pid: int) -> bool:
-    """Whether it could be: a child that is not reaped is nobody else's."""
+    return _send(pid, signal.SIGKILL)
+
+
+def _send(pid: int, number: int) -> bool:
+    """Whether it could be: the number of a child that is not reaped is nobody else's."""
     try:
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, number)
     except PermissionError:
         return False
     except ProcessLookupError:
@@ -134,6 +216,9 @@ def _kill(pid: int) -> bool:
 def main() -> None:
     """The channel is standard input; what the host says of itself is the argument."""
     signal.pthread_sigmask(signal.SIG_SETMASK, [])  # the host's comes along, and is not ours
+    kernel.be_out_of_reach()
+    kernel.go_on_without_parent()
+    room.have_all()
     asked = json.loads(sys.argv[1])
     channel = socket.socket(fileno=os.dup(0))
     null = os.open(os.devnull, os.O_RDWR)

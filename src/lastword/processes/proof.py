@@ -1,0 +1,103 @@
+"""When a stop of a warden is over: by the kernel's word, and never by a message alone.
+
+No I/O: whoever drives it says what was found. A process of the run may have taken the warden's
+place at the socket, so its account only says who was there and what became of them.
+
+| level | nobody is left when |
+|---|---|
+| sealed | the first process of the namespace has gone: the kernel lets it go last |
+| tree | the warden has gone, and the zygote, to whom its orphans come, has looked and has none |
+| cgroup | the same, and nobody is in the control group |
+| group | the warden says so of the process groups; nobody can tell more |
+
+If the zygote was killed, nobody can look: the warden's own account then counts at tree and cgroup,
+for it alone knows that the kernel gave it no child any more.
+"""
+
+from __future__ import annotations
+
+import pwd
+from dataclasses import dataclass
+from typing import Any
+
+from lastword.core.receipt import ProcessReport
+from lastword.core.value import value
+from lastword.processes.inside.family import Kin
+from lastword.processes.levels import Level
+
+UNSEEN = "nobody is left who could end it"
+_ANOTHERS = "this user may not end it"
+
+
+@value
+class Ending:
+    """What a stop of a warden found, and how it ended."""
+
+    processes: tuple[ProcessReport, ...] = ()
+    proven: bool = True  # somebody could tell that none is left
+    why: str = UNSEEN  # what is unconfirmed may live on
+
+
+@dataclass(slots=True)
+class Proof:
+    """What is known of the end of one warden."""
+
+    level: Level
+    left: bool = False  # the warden has gone
+    looked: bool = False  # since then the zygote has looked for whoever it left
+    blind: bool = False  # there is no zygote that could
+    empty: bool = False  # nobody is in the control group
+    account: list[list[Any]] | None = None  # of the warden's own
+    remain: tuple[Kin, ...] = ()  # whom the zygote found and could not end
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will be known."""
+        if self.level == "group" and self.account is not None:
+            return True
+        if self.level == "cgroup" and not self.empty:
+            return False
+        return self.left and (self.level == "sealed" or self.looked or self.blind)
+
+    @property
+    def proven(self) -> bool:
+        """Whether nobody is left."""
+        if self.level == "sealed":
+            return self.left
+        if self.remain or (self.level == "cgroup" and not self.empty):
+            return False
+        if self.looked and self.level != "group":
+            return self.left
+        return self.left_by_itself
+
+    @property
+    def left_by_itself(self) -> bool:
+        """Whether it gave its account, and went."""
+        return self.account is not None and (self.left or self.level == "group")
+
+    def ending(self, names: dict[int, tuple[int, str]], seen: list[Kin]) -> Ending:
+        """For the receipt: `names` are those that were ordered, `seen` who was looked at last."""
+        remain = {
+            kin.pid: ProcessReport(kin.pid, _named(kin), "unconfirmed") for kin in self.remain
+        }
+        fate = "killed" if self.proven or remain else "unconfirmed"
+        if self.account is not None:
+            found = [
+                ProcessReport(pid, names.get(id_, (0, name))[1], fate)
+                for pid, id_, name, fate in self.account
+            ]
+        else:
+            ordered = dict(names.values())
+            known = {kin.pid: kin.name for kin in seen} | ordered
+            found = [ProcessReport(pid, name, fate) for pid, name in known.items() if pid > 0]
+        others = [report for report in found if report.pid not in remain]
+        why = _ANOTHERS if remain else UNSEEN
+        return Ending((*others, *remain.values()), self.proven, why)
+
+
+def _named(kin: Kin) -> str:
+    try:
+        owner = pwd.getpwuid(kin.owner).pw_name
+    except (KeyError, OverflowError):
+        owner = str(kin.owner)
+    return f"{kin.name} of user {owner}"
