@@ -90,12 +90,16 @@ async def ours(engine: Engine, store: str, sessions: int = 1) -> AsyncGenerator[
 # bare
 
 
+def _nobody(scope: Scope) -> None:
+    """Who asks an app alone is not known."""
+
+
 @asynccontextmanager
 async def bare(app: ASGIApp, go: Go) -> AsyncGenerator[tuple[int, Go]]:
     """An app alone, over the same protocol and the same settings."""
     config = uvicorn.Config(
         app,
-        http=protocol(LIMITS),
+        http=protocol(LIMITS, _nobody),
         ws="none",
         lifespan="off",
         log_config=None,
