@@ -53,11 +53,11 @@ async def test_a_command_has_the_person_s_environment_but_not_the_keys_of_models
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     monkeypatch.setenv("GEMINI_API_KEY", "secret")
-    monkeypatch.setenv("SHOP_API_KEY", "theirs")
+    monkeypatch.setenv("SHOP_KEY", "theirs")
 
     text = await given(lambda run: Shell().run(run, "env"))
 
-    assert "SHOP_API_KEY=theirs" in text
+    assert "SHOP_KEY=theirs" in text
     assert "PATH=" in text
     assert "secret" not in text
     assert "OPENAI_API_KEY" not in text

@@ -9,6 +9,7 @@ import socket
 
 _NEVER_OURS = {signal.SIGKILL, signal.SIGSTOP}
 ORDINARY = frozenset(map(int, signal.valid_signals() - _NEVER_OURS))  # one can have an opinion on
+_LONGEST = 3600.0  # seconds
 _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU)
 
 
@@ -43,7 +44,7 @@ class Wake:
         if events != self._events and self._channel.fileno() >= 0:
             self._events = events
             self._watched.modify(self._channel, events)
-        ready = {key.fd: mask for key, mask in self._watched.select(seconds)}
+        ready = {key.fd: mask for key, mask in self._watched.select(_bounded(seconds))}
         if self._signals in ready:
             os.read(self._signals, 4096)
         gone = self._host in ready
@@ -55,6 +56,11 @@ class Wake:
     def hung_up(self) -> None:
         """The channel is about to be closed."""
         self._watched.unregister(self._channel)
+
+
+def _bounded(seconds: float | None) -> float | None:
+    """There are times that are too long for the kernel; who waits longer asks again."""
+    return None if seconds is None else min(seconds, _LONGEST)
 
 
 def _notice(number: int, frame: object) -> None:
