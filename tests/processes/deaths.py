@@ -44,7 +44,11 @@ async def one_round(dice: random.Random, directory: Path) -> tuple[str, bool]:
                 with suppress(ProcessLookupError):
                     os.kill(keepers[name], number)
         told = f"{level} {','.join(artists)} stopped {stopped} killed {doomed}"
-        return told, await host.all_dead()
+        dead = await host.all_dead()
+        for name in ("zygote", "warden") if not dead else ():  # nor is it to outlive the round
+            with suppress(ProcessLookupError):
+                os.kill(keepers[name], signal.SIGKILL)
+        return told, dead
 
 
 async def main(rounds: int, seed: int) -> None:

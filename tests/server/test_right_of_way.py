@@ -6,14 +6,13 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import Any
 
 import pytest
 
 from lastword import Runtime
-from lastword.server import Limits, Right, Token, protocol
+from lastword.server import Limits, Right, Token
 from lastword.server.limits import RESERVE
 from lastword.server.serve import AT_ONCE
 from tests.promise.workshop import until
@@ -193,56 +192,6 @@ async def test_a_flood_of_connections_is_taken_a_few_at_a_time_within_the_limit(
 
 def _descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))  # noqa: PTH208 - only counted
-
-
-@pytest.mark.scenario("W15", part="server")
-async def test_who_is_not_known_and_takes_no_answer_keeps_nobody_from_stopping(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(protocol, "RESERVE", 4)
-    async with (
-        crowd(Limits(connections=4)) as (client, engine),
-        client.events("s") as events,
-        AsyncExitStack() as stack,
-    ):
-        await anext(events)
-        health = client.as_(None).request("GET", "/healthz")
-        ask = health.replace(b"connection: close\r\n", b"")
-        most = await _taken(_deaf(client, stack), ask, 10_000)
-        assert most < 10_000, "there is no room for the next answer, and those behind it"
-        for _ in range(8):
-            await _taken(_deaf(client, stack), ask, most - 8)
-        assert (await client.as_(None).get("/healthz")).status == 200
-        assert (await client.stop("s"))["runs"] == ["s#1"]
-        assert not engine.runs["go"].current
-        assert [one async for one in _up_to(events, "stopped")], "it still watches"
-
-
-def _deaf(client: Client, stack: AsyncExitStack) -> socket.socket:
-    """A connection on which nothing is read, and for which the kernel keeps little."""
-    one = stack.enter_context(socket.socket())
-    one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
-    one.connect(("127.0.0.1", client.port))
-    return one
-
-
-async def _taken(one: socket.socket, ask: bytes, most: int) -> int:
-    """How many requests the server takes, one after another, before it sends somebody away."""
-    for count in range(most):
-        try:
-            one.send(ask)
-        except OSError:
-            return count
-        for _ in range(12):
-            await asyncio.sleep(0)
-    return most
-
-
-async def _up_to(events: AsyncIterator[Any], kind: str) -> AsyncIterator[Any]:
-    async for one in events:
-        yield one
-        if one["kind"] == kind:
-            return
 
 
 @pytest.mark.scenario("W15", part="server")

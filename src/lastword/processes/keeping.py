@@ -96,10 +96,10 @@ class Processes:
         if self.level is None:
             self.level = await self._choose()
         else:
-            if self._zygote and self._zygote.retired:
-                self._retired.append(self._zygote)
-            elif self._zygote:
-                await self._zygote.close()  # it was killed, and is to be reaped
+            for one in (*self._retired, self._zygote):
+                if one and not (one.retired and one.busy):  # it was killed, or has no more to do
+                    await one.close()
+            self._retired = [z for z in (*self._retired, self._zygote) if z and z.busy]
             self._zygote = await self._start_zygote(self.level)
 
     async def warden(self) -> Warden:

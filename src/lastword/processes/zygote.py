@@ -111,6 +111,11 @@ class Zygote:
         self._signal(signal.SIGCONT)
 
     @property
+    def busy(self) -> bool:
+        """Whether it has somebody to see off."""
+        return bool(self._on_gone)
+
+    @property
     def heard(self) -> float:
         """When it last said something."""
         return self._channel.heard
