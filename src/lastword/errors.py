@@ -15,6 +15,7 @@ LastwordError
 ├── SlowWatcher          a watcher fell too far behind the feed and was dropped
 ├── ProcessError         something that has to do with processes could not be done
 │   ├── SpawnFailed      a program could not be started
+│   ├── NoSuchJob        nothing in the session has this id
 │   └── WorkerDied       the process of an isolated tool, or of a cell, ended before it had
 ├── CellError            a cell could not do what it was asked; it is as it was
 │   ├── AlreadyRunning   the frontier is being resumed, or was, and no newer one is there
@@ -128,6 +129,10 @@ class SpawnFailed(ProcessError):
     def __init__(self, why: str, errno: int = 0) -> None:
         super().__init__(why)
         self.errno = errno
+
+
+class NoSuchJob(ProcessError):
+    """Nothing in the session has this id: it never had, or what had it is long gone."""
 
 
 class WorkerDied(ProcessError):

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from lastword import Outcome, Run, Runtime
-from lastword.agent.tools.shell import Shell, plain
+from lastword.agent.tools.shell import Shell
+from lastword.agent.tools.told import plain
 from tests.promise.stories import heard_by
-from tests.promise.workshop import fates, gone, until
+from tests.promise.workshop import gone, until
 
 STUBBORN_FAMILY = """trap '' TERM
 sh -c 'trap "" TERM; echo $$ > child.pid; while :; do sleep 0.05; done' &
@@ -41,7 +42,7 @@ async def test_a_model_is_given_what_was_written_and_how_it_ended(tmp_path: Path
         f"hello\n{tmp_path}\n[exit code 3]"
     )
     assert await given(lambda run: shell.run(run, "echo out; echo bad >&2")) == (
-        "out\n[on its error stream]\nbad\n[exit code 0]"
+        "out\nbad\n[exit code 0]"
     )
     assert await given(lambda run: shell.run(run, "kill -9 $$")) == (
         "[it wrote nothing]\n[ended by SIGKILL]"
@@ -74,25 +75,13 @@ async def test_of_long_output_the_first_and_the_last_are_given_and_the_cut_is_to
     assert len(text) < 1200
 
 
-async def test_what_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
-    shell = Shell(tmp_path)
-
-    async def check() -> None:  # SIGKILL has been sent by now; its work takes a moment
-        for name in ("own", "child"):
-            pid = int((tmp_path / f"{name}.pid").read_text())
-            await until(lambda pid=pid: gone(pid))
-
-    line = f"echo up; {STUBBORN_FAMILY}"
-    text = await given(lambda run: shell.run(run, line, timeout=1.5), check)
-
-    assert text == "up\n[ended, with all that it started: it took longer than 1.5 seconds]"
-
-
-async def test_a_time_that_is_none_is_refused_before_anything_is_started(tmp_path: Path) -> None:
+@pytest.mark.parametrize("wait", [-1, 1e9, float("nan")])
+async def test_a_time_that_is_none_is_refused_before_anything_is_started(
+    tmp_path: Path, wait: float
+) -> None:
     async def work(run: Run) -> str:
-        for timeout in (0, -1, 1e9, float("nan")):
-            with pytest.raises(ValueError, match="background=true"):
-                await Shell(tmp_path).run(run, "touch made", timeout=timeout)
+        with pytest.raises(ValueError, match="wait must be from 0 to 3600 seconds"):
+            await Shell(tmp_path).run(run, "touch made", wait=wait)
         return "refused"
 
     assert await given(work) == "refused"
@@ -158,26 +147,3 @@ async def test_the_person_sees_what_is_written_while_it_runs_and_nothing_after_a
         assert len(told) < 5  # and not one for each line
         kinds = [event.kind for event in heard]
         assert "progress" not in kinds[kinds.index("ended") :]
-
-
-async def test_a_command_in_the_background_is_told_at_once_and_survives_a_stop() -> None:
-    said, started = list[str](), asyncio.Event()
-
-    async def engine(run: Run) -> None:
-        said.append(await Shell().run(run, "echo hello; exec sleep 300", background=True))
-        started.set()
-        await asyncio.Event().wait()
-
-    async with Runtime(engine) as r:
-        session = r.session("s")
-        await session.send("go")
-        await started.wait()
-        receipt = await session.stop()
-        [kept] = session.processes
-
-        assert fates(receipt) == {"echo hello; exec sleep 300": "kept"}
-        assert f"process {kept.pid};" in said[0]
-        assert not gone(kept.pid)
-        await until(lambda: kept.output == "hello\n")
-        await kept.end()
-        assert gone(kept.pid)

@@ -2,9 +2,11 @@
 
 import asyncio
 import inspect
+import signal
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
-from typing import Any, TypeAlias
+from types import SimpleNamespace
+from typing import Any, TypeAlias, cast
 
 import pytest
 
@@ -12,7 +14,9 @@ import lastword
 from lastword import Receipt, Run, Runtime, Session, Superseded
 from lastword.core.entries import LeftOut, Native
 from lastword.core.model import RunId
+from lastword.processes import Process
 from lastword.runtime.owned import Kept
+from tests.promise.workshop import until
 from tests.runtime.zombie import Stage, staged
 
 Try: TypeAlias = Callable[[Stage, Session], Awaitable[Any]]
@@ -34,6 +38,11 @@ async def _now(done: object) -> object:
 
 def _run(stage: Stage, session: Session) -> Run:
     return stage.handles[session.id]
+
+
+def _a_process() -> Process:
+    """As far as it is looked at before it is refused."""
+    return cast("Process", SimpleNamespace(command="late"))
 
 
 async def _executor(stage: Stage, session: Session) -> object:
@@ -69,6 +78,7 @@ ACTS: dict[str, Try] = {
     "Call.under_way": lambda stage, session: _within(
         _run(stage, session).intend(stage.tool).under_way()
     ),
+    "Run.job": lambda stage, session: _now(_run(stage, session).job(_a_process())),
     "Run.may": lambda stage, session: _run(stage, session).may("late"),
     "Call.ready": lambda stage, session: _run(stage, session).intend(stage.tool).ready(),
     "Call.begin": lambda stage, session: _now(_run(stage, session).intend(stage.tool).begin()),
@@ -82,6 +92,7 @@ DROPPED: dict[str, Try] = {
     "Run.used": lambda stage, session: _now(_run(stage, session).used("m", 1, 1)),
     "Run.used_soon": lambda stage, session: _now(_run(stage, session).used_soon("m", 1, 1)),
     "Run.seal": lambda stage, session: _now(_run(stage, session).seal(Native("e", "{}"))),
+    "Run.notes": lambda stage, session: _now(_run(stage, session).notes()),
     "Run.declined": lambda stage, session: _now(_run(stage, session).declined(400)),
     "Run.leave_out": lambda stage, session: _now(
         _run(stage, session).leave_out(LeftOut(RunId("x"), RunId("y"), "turn", "all of it"))
@@ -102,7 +113,8 @@ READS = {
     *("Session.above", "Session.active", "Session.busy", "Session.cells", "Session.ending"),
     *("Session.events", "Session.feed", "Session.fenced", "Session.generation"),
     *("Session.history", "Session.id", "Session.last_event", "Session.loaded", "Session.log"),
-    *("Session.over", "Session.overview", "Session.processes", "Session.queue", "Session.shelf"),
+    *("Session.over", "Session.overview", "Session.process", "Session.processes", "Session.queue"),
+    "Session.shelf",
     *("Session.held", "Session.known", "Session.queued", "Session.record"),
     *("Session.spans", "Session.view"),
     "Session.waiting",
@@ -112,7 +124,7 @@ READS = {
     *("Ticket.outcome", "Ticket.receipt", "Ticket.started"),
     *("Child.done", "Child.kept", "Child.outcome", "Child.run", "Child.session", "Child.text"),
     *("Run.current", "Run.generation", "Run.id", "Run.messages", "Run.session", "Run.shelf"),
-    *("Run.above", "Run.less", "Run.token"),
+    *("Run.above", "Run.jobs", "Run.less", "Run.token"),
     *("Call.arguments", "Call.news", "Call.report"),
 }
 # what a session tells its own tickets and calls; not for programs
@@ -189,18 +201,31 @@ async def test_a_stop_of_a_run_that_has_lost_its_session_says_that_it_stopped_no
 
 
 @pytest.mark.scenario("R1")
-async def test_it_neither_ends_what_was_kept_nor_opens_another_runtime() -> None:
+async def test_it_acts_on_nothing_that_was_kept_and_opens_no_other_runtime() -> None:
     async with staged() as stage:
-        await stage.handles["other"].spawn("sleep", "60", on_stop="keep")
+        await stage.handles["other"].spawn("cat", stdin="pipe", on_stop="keep")
         [kept] = stage.other.processes
         other = Runtime(stage.live)
+        acts: list[Callable[[], Awaitable[object]]] = [
+            kept.end,
+            lambda: kept.write(b"late"),
+            lambda: kept.write(b"", last=True),
+            lambda: kept.signal(signal.SIGTERM),
+            lambda: _now(kept.read()),
+            other.__aenter__,
+        ]
 
-        for act in (kept.end, other.__aenter__):
+        for act in acts:
             with pytest.raises(Superseded):
                 await stage.as_zombie(act)
 
+        assert await kept.write(b"in time\n")
+        await until(lambda: kept.output == "in time\n")
         assert [one.alive for one in stage.other.processes] == [True]
-        assert {name for name in vars(Kept) if name == "end"} == {"end"}
+        public = {name for name, _ in inspect.getmembers(Kept) if not name.startswith("_")}
+        reads = {"alive", "code", "command", "ending", "kept", "number", "output", "pid"}
+        reads |= {"takes_input", "fate_if_ended", "report", "unconfirmed"}
+        assert public - reads == {"end", "read", "signal", "write"}
 
 
 @pytest.mark.scenario("R1")

@@ -18,6 +18,10 @@ _KINDS = {
     "edit_file": "edit",
     "shell": "execute",
     "shell_background": "execute",
+    "shell_end": "execute",
+    "shell_read": "read",
+    "shell_signal": "execute",
+    "shell_write": "execute",
     "fetch": "fetch",
     "delegate": "think",
 }

@@ -33,12 +33,14 @@ from lastword.agent.tools.private import Private
 from lastword.agent.tools.repository import in_repository, why_asked
 from lastword.agent.tools.search import Search
 from lastword.agent.tools.shell import Shell
+from lastword.agent.tools.shell_tools import shell_tools
 from lastword.engines.pydantic_ai import Compaction, PydanticAI
 from lastword.errors import ProcessError, TooDeep
 from lastword.runtime.run import Engine, Run
 from lastword.runtime.threads import DaemonThreads
 
 _READING = ("show_plan", "read_file", "list_files", "search_files", "delegate")
+_OF_ITS_OWN = ("shell_read", "shell_signal", "shell_end")  # what goes on was allowed
 _CODE = "run_code"  # by itself it does nothing: each of its calls is ruled like any other
 _READS = {"nature": "read_only"}  # if a stop comes in between, it can be called again
 _BY_PATH = ("read_file", "write_file", "edit_file", "list_files", "search_files")
@@ -67,6 +69,8 @@ def assistant(  # noqa: PLR0913 - each is one thing to say of it, with a default
     roots: Sequence[str | Path] = (".",),
     rules: Sequence[str | Rule] = (),
     fetch: bool = False,
+    shell: str = "",
+    cd_lasts: bool = False,
     toolsets: Sequence[AbstractToolset[Run]] = (),
     instructions: str = "",
     window: int = 128_000,
@@ -75,13 +79,16 @@ def assistant(  # noqa: PLR0913 - each is one thing to say of it, with a default
 ) -> Assistant:
     """Put it together. Reading is allowed, and all else asked for, unless the rules say so.
 
-    `private` is what no file tool may touch: the runtime's store is not known here, so say it.
+    Commands are read by `shell`: bash, where there is one, unless it is said; with `cd_lasts` one
+    begins where the last has ended. `private` is what no file tool may touch: the runtime's store
+    is not known here, so say it.
     """
     files = files_in(roots, private=private)
     root = Path(roots[0]).absolute()
     questions = _questions(files, rules, root)
     own = FunctionToolset[Run]()
-    tools = [own, _file_tools(files, questions), _shell_tool(Shell(root))]
+    commands = shell_tools(Shell(roots=files.roots, shell=shell, cd_lasts=cd_lasts))
+    tools = [own, _file_tools(files, questions), commands]
     if fetch:
         tools.append(_fetch_tool(Fetch()))
     if find_spec("pydantic_monty"):
@@ -107,7 +114,7 @@ def _itself(run: Run) -> Run:
 
 
 def _questions(files: Files, rules: Sequence[str | Rule], root: Path) -> Questions:
-    allowed = [f"allow {name}" for name in (*_READING, _CODE)]
+    allowed = [f"allow {name}" for name in (*_READING, *_OF_ITS_OWN, _CODE)]
     by_path = dict.fromkeys(_BY_PATH, _named(files))
 
     async def of_git(tool: str, subject: str) -> str:
@@ -191,26 +198,6 @@ def _told(tool: Any, *args: object, **kwargs: object) -> str:  # noqa: ANN401 - 
         return tool(*args, **kwargs)
     except (OSError, ValueError) as error:
         raise ToolFailed(str(error)) from error
-
-
-def _shell_tool(shell: Shell) -> FunctionToolset[Run]:
-    tools = FunctionToolset[Run]()
-
-    @tools.tool(name="shell")
-    async def run_shell(
-        ctx: RunContext[Run],
-        command: str,
-        timeout: float = 120,
-        pty: bool = False,
-        background: bool = False,
-    ) -> str:
-        """Run a command line; in the background it lives on after the answer."""
-        try:
-            return await shell.run(ctx.deps, command, timeout, pty, background)
-        except (OSError, ValueError, ProcessError) as error:
-            raise ToolFailed(str(error)) from error
-
-    return tools
 
 
 def _fetch_tool(fetching: Fetch) -> FunctionToolset[Run]:

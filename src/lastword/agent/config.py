@@ -50,6 +50,8 @@ class Config:
     roots: tuple[str, ...] = (".",)
     rules: tuple[str, ...] = ()
     fetch: bool = False
+    shell: str = ""  # that reads commands; bash, if there is one
+    cd_lasts: bool = False  # a command begins where the last one has ended
     instructions: str = ""
     window: int = 128_000  # tokens that the model can take in
     mcp: tuple[Server, ...] = ()  # tables in the file: [mcp.NAME]
@@ -135,11 +137,13 @@ def _harmless(plain: Table) -> tuple[Table, dict[str, str]]:
         names = "model, base_url" if "model" in kept else "base_url"  # it is one of that server's
         asked = kept.pop("model", "the model")
         left_out[names] = f"ask {asked} at {kept.pop('base_url')}, with your OPENAI_API_KEY"
-    if "store" in kept:
-        left_out["store"] = f"keep what is said in {kept.pop('store')}"
-    if kept.get("fetch"):
-        left_out["fetch"] = "let it fetch pages of the web"
-        del kept["fetch"]
+    for name, would in (
+        ("store", "keep what is said in {}"),
+        ("shell", "run commands with {}"),
+        ("fetch", "let it fetch pages of the web"),
+    ):
+        if kept.get(name):
+            left_out[name] = would.format(kept.pop(name))
     for server in kept.pop("mcp", ()):
         left_out[f"mcp.{server.name}"] = _told(server)
     for name, is_harmless, would in (

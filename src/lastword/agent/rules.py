@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ _A_STEP = 20  # rules that are judged between two breaths
 _PORTS = {"http": 80, "https": 443}
 _PLAIN = re.compile(r"%(2D|2E|5F|7E|3\d|[46][1-9A-F]|[57][0-9A])", re.IGNORECASE)  # unreserved
 BACKGROUND = "shell_background"
+TYPED = "shell_write"  # to a command that goes on
+_AS_COMMANDS = (BACKGROUND, TYPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ class Rule:
 
     def is_of(self, tool: str) -> bool:
         """Whether it says something of a tool."""
-        return fnmatchcase(tool, self.tool) or self._means_background(tool)
+        return fnmatchcase(tool, self.tool) or self._means_commands(tool)
 
     def says(self, call: _Readings) -> bool:
         """Whether it says something of this call of its tool."""
@@ -100,9 +103,11 @@ class Rule:
             return _is_at(call.subject, self.pattern)
         return any(_is_like(text, self.pattern) for text in call.texts(self.action))
 
-    def _means_background(self, tool: str) -> bool:
-        """What is forbidden or asked for is so in the background; what is allowed is not."""
-        return tool == BACKGROUND and self.action != "allow" and fnmatchcase("shell", self.tool)
+    def _means_commands(self, tool: str) -> bool:
+        """What is forbidden or asked for is so in the background, and if it is typed; what is
+        allowed is not."""
+        as_commands = tool in _AS_COMMANDS and self.action != "allow"
+        return as_commands and fnmatchcase("shell", self.tool)
 
 
 class _Readings:
@@ -116,7 +121,7 @@ class _Readings:
         """The texts of which one has to match."""
         if self.subject is None:
             return ()
-        if self.tool not in ("shell", BACKGROUND):
+        if self.tool not in ("shell", *_AS_COMMANDS):
             return (self.subject,)
         return self._alone if action == "allow" else self._commands
 
@@ -140,7 +145,9 @@ class Rules:
     time wins over all that were set, but for a `deny`.
 
     A command that is to go on in the background, where a stop does not end it, is a call of
-    `shell_background`: an `allow shell` does not allow it, and a `deny` or `ask` of `shell` holds.
+    `shell_background`, and what is typed to one that goes on a call of `shell_write`: an `allow
+    shell` allows neither, and a `deny` or `ask` of `shell` holds. One in another directory than
+    the agent's, given as `workdir`, is about `cd WORKDIR && COMMAND`.
 
     A pattern is a glob over what the call is about: a command line, a path, an address, or the
     arguments as JSON. Of an address, host and path are matched each by itself: no `*` in the host
@@ -313,6 +320,12 @@ def address(arguments: Mapping[str, Any]) -> str:
     return f"{where}?{parts.query}" if parts.query else where
 
 
+def command(arguments: Mapping[str, Any]) -> str:
+    """The command line that a call is about, with where it begins."""
+    line, workdir = str(arguments["command"]), str(arguments.get("workdir") or "")
+    return f"cd {shlex.quote(workdir)} && {line}" if workdir else line
+
+
 def path(arguments: Mapping[str, Any]) -> str:
     """The path that a call is about, by its shortest spelling."""
     return posixpath.normpath(str(arguments.get("path", ".")))
@@ -325,6 +338,6 @@ def called(tool: str, arguments: Mapping[str, Any]) -> str:
 
 
 SUBJECTS: Mapping[str, Subject] = MappingProxyType(
-    {"shell": argument("command"), "fetch": address}
+    {"shell": command, TYPED: argument("text"), "fetch": address}
     | dict.fromkeys(("read_file", "write_file", "edit_file", "list_files", "search_files"), path)
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from lastword.agent.rules import BACKGROUND, LONGEST, Action, Rule
+from lastword.agent.rules import BACKGROUND, LONGEST, TYPED, Action, Rule
 from lastword.core.brief import without_middle
 
 Kind: TypeAlias = Literal[
@@ -61,8 +61,8 @@ class Scope:
 
 def scopes_of(tool: str, subject: str | None) -> tuple[Scope, ...]:
     """What can be said once for all calls like this one; nothing, if nobody knows what it is."""
-    if subject is None or len(subject) > LONGEST:
-        return ()
+    if subject is None or len(subject) > LONGEST or tool == TYPED:
+        return ()  # what is typed means something else to another program
     if tool in ("shell", BACKGROUND):
         return _both(tool, "command", subject, "program", _program(subject))
     if tool in _CHANGES:

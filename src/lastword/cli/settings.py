@@ -199,6 +199,8 @@ def maker(config: Config, asked: argparse.Namespace, store: str) -> Make:
             roots=roots,
             rules=rules,
             fetch=config.fetch,
+            shell=config.shell,
+            cd_lasts=config.cd_lasts,
             instructions=config.instructions,
             window=config.window,
             toolsets=[*servers, *more],

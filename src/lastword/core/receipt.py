@@ -99,13 +99,14 @@ class ProcessReport:
 
 @value
 class ProcessNews:
-    """A process, for whoever watches: that it is to start, has started, has ended."""
+    """A process, for whoever watches: that it is to start, has started, has an id, has ended."""
 
     pid: int  # -1 if it has none yet
     command: str
-    state: Literal["starting", "started", "ended"]
+    state: Literal["starting", "started", "named", "ended"]
     code: int | None = None
     kept: bool = False
+    job: str = ""  # the id under which it goes on, if it has one
 
 
 @value

@@ -75,9 +75,10 @@ class Command:
         }
 
 
-def command(
+def command(  # noqa: PLR0913 - each is one thing to say of a process, with a default
     *argv: str | os.PathLike[str],
     shell: str | None = None,
+    name: str = "",
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
     stdin: Stdin = "none",
@@ -94,7 +95,7 @@ def command(
     _check_rest(stdin, limits, output_limit, pty=pty)
     return Command(
         argv=words,
-        name=_short(shell if shell is not None else shlex.join(words)),
+        name=_short(name or shell or shlex.join(words)),
         cwd=os.path.abspath(folder),  # noqa: PTH100 - bytes that are no text pass through it
         env=_environment(os.environ if env is None else env),
         stdin=stdin,

@@ -17,7 +17,11 @@ class _Written:
 
     data: memoryview  # that it has not read yet
     done: asyncio.Future[bool]
-    asked: bool  # by a run, which may lose its session meanwhile
+    may: Callable[[str], None]  # of who asked for it: a run may lose its session meanwhile
+
+
+def the_owner(what: str) -> None:
+    """Whoever owns a process may always act on it."""
 
 
 class Input:
@@ -42,21 +46,27 @@ class Input:
 
     def feed(self, data: bytes) -> asyncio.Future[bool]:
         """Begin to write; whether all of it could be."""
-        self._may_write("writing to it")
-        return self._begin(data, asked=True)
+        return self.feed_for(self._may_write, data)
 
     def begin(self, data: bytes) -> asyncio.Future[bool]:
         """The same for whoever started the process: what it is started with is part of that."""
-        return self._begin(data, asked=False)
+        return self.feed_for(the_owner, data)
 
-    def _begin(self, data: bytes, *, asked: bool) -> asyncio.Future[bool]:
-        written = _Written(memoryview(bytes(data)), self._loop.create_future(), asked)
+    def feed_for(self, may: Callable[[str], None], data: bytes) -> asyncio.Future[bool]:
+        """The same for somebody else, who is asked whether they still may as long as it lasts."""
+        may("writing to it")
+        written = _Written(memoryview(bytes(data)), self._loop.create_future(), may)
         if self._fd < 0 or self._last:
             written.done.set_result(False)
         else:
             self._unread.append(written)
             self._flush()
         return written.done
+
+    @property
+    def unread(self) -> int:
+        """How many bytes wait to be read."""
+        return sum(len(one.data) for one in self._unread)
 
     def finish(self) -> None:
         """Close it once all has been read."""
@@ -71,7 +81,7 @@ class Input:
     def _flush(self) -> None:
         while self._unread and self._fd >= 0:
             first = self._unread[0]
-            if first.asked and not self._may_go_on():
+            if not _may_go_on(first.may):
                 self._unread.popleft()
                 _tell(first.done, all_of_it=False)
                 continue
@@ -93,14 +103,6 @@ class Input:
             if self._last:
                 self.let_go()
 
-    def _may_go_on(self) -> bool:
-        """Each time anew: the pipe may have been full for long."""
-        try:
-            self._may_write("writing to it")
-        except (Exception, Superseded):  # noqa: BLE001 - whatever says that it may not
-            return False
-        return True
-
     def close(self) -> None:
         """Write no more. The process reads the end of its input."""
         self._may_write("closing of its input")
@@ -114,6 +116,15 @@ class Input:
             self._fd = -1
         while self._unread:
             _tell(self._unread.popleft().done, all_of_it=False)
+
+
+def _may_go_on(may: Callable[[str], None]) -> bool:
+    """Each time anew: the pipe may have been full for long."""
+    try:
+        may("writing to it")
+    except (Exception, Superseded):  # noqa: BLE001 - whatever says that it may not
+        return False
+    return True
 
 
 def _tell(written: asyncio.Future[bool], *, all_of_it: bool) -> None:

@@ -70,6 +70,15 @@ class Output:
         head, tail = (part.decode(errors="replace") for part in self._kept())
         return f"{head}\n… {self.cut:,} bytes cut …\n{tail}" if self.cut else head
 
+    def since(self, offset: int) -> tuple[int, bytes]:
+        """For the owner, what is kept from an offset on, and where that begins: later, if what
+        was written there was cut."""
+        head, tail = self._kept()
+        if offset < len(head):
+            return offset, head[offset:]
+        begin = min(max(offset, self.total - len(tail)), self.total)
+        return begin, tail[len(tail) - (self.total - begin) :]
+
     def _kept(self) -> tuple[bytes, bytes]:
         if self.cut:
             return bytes(self._head), bytes(self._tail[-self._half :])

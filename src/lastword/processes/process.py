@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
@@ -12,15 +12,21 @@ from typing import Protocol
 from lastword.core.value import value
 from lastword.processes.command import Command, must_be_grace
 from lastword.processes.input import Input
+from lastword.processes.inside.family import Kin
+from lastword.processes.numbers import numbers_of
 from lastword.processes.output import Output
 from lastword.processes.plumbing import Plumbing
 
 _LOOK = 0.25  # seconds: as much of a pause counts as time that a process had
+_LOOKS = 5  # at who is left, until they are believed to stay
 
 
 class Keeper(Protocol):
     """What a process asks of its warden."""
 
+    @property
+    def processes(self) -> Mapping[int, Process]: ...
+    def living(self) -> list[Kin]: ...
     def signal(self, id: int, number: int) -> None: ...
     def end(self, id: int, grace: float) -> None: ...
 
@@ -34,18 +40,25 @@ class Completed:
     errors: str = ""
     cut: int = 0  # bytes in the middle that were not kept
     timed_out: bool = False  # it had not ended in time, and was ended
+    left: tuple[str, ...] = ()  # whom that did not end: they left it, and end with the run
 
     def __str__(self) -> str:
         written = [part.rstrip("\n") for part in (self.output, self.errors) if part.strip()]
-        ended = "ended: it took too long" if self.timed_out else _in_words(self.code)
-        return "\n".join([*written, f"[{ended}]"])
+        ended = "ended: it took too long" if self.timed_out else in_words(self.code)
+        return "\n".join([*written, f"[{ended}{living_on(self.left)}]"])
 
 
-def _in_words(code: int) -> str:
+def in_words(code: int) -> str:
+    """How a process ended."""
     if code >= 0:
         return f"exit code {code}"
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
     return f"ended by {name}"
+
+
+def living_on(left: tuple[str, ...]) -> str:
+    """Who was not ended with a command."""
+    return f"; what has left it lives on until the run ends: {', '.join(left)}" if left else ""
 
 
 class Process:
@@ -101,16 +114,33 @@ class Process:
 
     async def completed(self, *, timeout: float | None, grace: float) -> Completed:
         """Wait for its end, and bring it about after so many seconds, or if nobody waits."""
+        self._tell(b"")
+        if completed := await self.within(timeout, grace):
+            return completed
+        await self.end(grace)
+        completed = await self._collected()
+        return replace(completed, timed_out=True, left=await self.left_behind())
+
+    async def within(self, seconds: float | None, grace: float | None = None) -> Completed | None:
+        """How it ended, if it has in so many seconds; who gives up ends it, given a grace."""
         try:
-            self._tell(b"")
-            if completed := await self._collected_within(timeout):
-                return completed
-            await self.end(grace)
-            return replace(await self._collected(), timed_out=True)
+            return await self._collected_within(seconds)
         except asyncio.CancelledError:
-            if self.code is None:
-                self._keeper.end(self.id, grace)
+            if grace is not None:
+                self.drop(grace)
             raise
+
+    async def left_behind(self) -> tuple[str, ...]:
+        """Who lives on beside it, now that it has ended, and descends from nothing that is known:
+        they left it, and end with the run. By the numbers that commands beside them know."""
+        left = list[Kin]()
+        for _ in range(_LOOKS):  # who was killed takes a moment to go
+            known = {process.pid for process in self._keeper.processes.values()}
+            if not (left := _strays(self._keeper.living(), known)):
+                break
+            await asyncio.sleep(_LOOK / _LOOKS)
+        numbered = ((numbers_of(kin.pid), kin.name) for kin in left)
+        return tuple(f"{numbers[-1]} {name}" for numbers, name in numbered if numbers)
 
     async def communicate(self, data: bytes = b"") -> Completed:
         """Have it read this and the end of its input, wait for it to end; what it wrote."""
@@ -153,21 +183,31 @@ class Process:
         self._may_act("signal to it")
         if not isinstance(number, int) or number not in signal.valid_signals():  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
             raise ValueError(f"there is no signal {number!r}")
-        if self.code is None:
-            self._keeper.signal(self.id, number)
+        self.pass_on(number)
 
     async def end(self, grace: float = 2.0) -> int:
         """Ask it to end, with all that it started and still holds; then kill them."""
         must_be_grace(grace)
         self._may_act("ending of it")
-        if self.code is None:
-            self._keeper.end(self.id, grace)
+        self.drop(grace)
         return await self.wait()
 
     def resize(self, rows: int, columns: int) -> None:
         """Give its terminal another size."""
         self._may_act("resizing of it")
         self._plumbing.resize(rows, columns)
+
+    # for whoever owns it, and has asked who may
+
+    def pass_on(self, number: int) -> None:
+        """Send it a signal."""
+        if self.code is None:
+            self._keeper.signal(self.id, number)
+
+    def drop(self, grace: float) -> None:
+        """Have it end; nothing is waited for."""
+        if self.code is None:
+            self._keeper.end(self.id, grace)
 
     # for its warden
 
@@ -194,3 +234,15 @@ class Process:
         """Its warden has gone: nobody can write to it any more, or ought to."""
         self.has_ended(-signal.SIGKILL)
         self._plumbing.close()
+
+
+def _strays(living: list[Kin], known: set[int]) -> list[Kin]:
+    """Those that have none of the known above them."""
+    parents = {kin.pid: kin.parent for kin in living}
+
+    def is_known(pid: int) -> bool:
+        while pid in parents and pid not in known:
+            pid = parents[pid]
+        return pid in known
+
+    return [kin for kin in living if not is_known(kin.pid)]

@@ -73,7 +73,6 @@ class Driver:
         self.engine = engine
         self.threads, self.grace_of = shared.threads, shared.grace_of
         self.loop, self.thread = shared.loop, shared.thread
-        self.news = News(self.machine, self.publish)
         above = ancestors[-1] if ancestors else None
         self.feed.claim = root.feed.claim if root else self.feed.claim
         self.journal = Journal(
@@ -81,6 +80,7 @@ class Driver:
         )
         self.cells = Shelf(self.journal, shared.processes, self.publish)
         self.telling = Telling(self.id, self.journal)
+        self.news = News(self.machine, self.publish, self.journal, self.telling)
         self.history = History(self.id, shared.store, self.journal, shared.partial)
         self.duties = Tasks()  # what has to be done to the end: storing, committing
         self.settling = Tasks()
@@ -88,7 +88,7 @@ class Driver:
         self.storing: dict[MessageId, asyncio.Task[None]] = {}
         self.settlements: list[Settlement] = []
         self.lost = False  # to another process
-        self.kept = (root or seat).kept
+        self.kept, self.jobs = (root or seat).kept, (root or seat).jobs
         self._parent, self._root = parent, (root,) if root else ()
         self._runs, self.going = Tasks(), dict[RunId, Going]()
         self._timers: dict[asyncio.TimerHandle, None] = {}
@@ -198,7 +198,7 @@ class Driver:
         above = self._parent.hold if self._parent else None
         hold = Hold(self.machine, self.lock, self.feed, run, order.generation, above)
         clear = partial(old_processes, self.settlements, run)
-        processes = Owned(self.shared.processes, hold, self.kept, clear, self.news.process)
+        processes = Owned(self.shared.processes, hold, self.kept, self.jobs, clear, self.news)
         before, doubts = self.shared.before_tool, self.history.doubts
         ledger = Ledger(hold, self.journal, self.threads, before, processes, doubts)
         speech = Speech(run, self.journal, waits=self.shared.store.durable)

@@ -28,6 +28,7 @@ from lastword.runtime.going import Going
 from lastword.runtime.history import History
 from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Call
+from lastword.runtime.news import News
 from lastword.runtime.threads import DaemonThreads
 
 R = TypeVar("R")
@@ -40,6 +41,7 @@ class Desk(Protocol):
     threads: DaemonThreads
     journal: Journal
     history: History
+    news: News
 
 
 class ForFrameworks:
@@ -134,6 +136,10 @@ class ForFrameworks:
         name = getattr(function, "__name__", "function")
         work = await asyncio.to_thread(prepared, function, args, kwargs, name)
         return await self._going.processes.call(work)
+
+    def notes(self) -> tuple[str, ...]:
+        """What the session has to tell the model, for an engine to add to its next request."""
+        return self._desk.news.notes(self.id) if self._hold.granted else ()
 
     def declined(self, status: int) -> bool:
         """A provider did not take what was asked; whether that was so the last time too."""

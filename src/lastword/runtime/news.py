@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Protocol
 
+from lastword.core.brief import NAMED, cut
+from lastword.core.entries import Note
 from lastword.core.model import RunId
 from lastword.core.queue import Queued, queued
 from lastword.core.receipt import ProcessNews
@@ -14,6 +16,9 @@ from lastword.core.session import SessionMachine
 from lastword.core.value import value
 from lastword.runtime.feed import Feed, FeedEvent, Kind
 from lastword.runtime.hold import Hold
+from lastword.runtime.jobs import Job
+from lastword.runtime.journal import Journal
+from lastword.runtime.telling import Telling
 
 _REMEMBERED = 100  # processes that have ended
 
@@ -52,9 +57,14 @@ def queue_of(machine: SessionMachine) -> QueueNews:
 class News:
     """One session's."""
 
-    def __init__(self, machine: SessionMachine, publish: Publish) -> None:
+    def __init__(
+        self, machine: SessionMachine, publish: Publish, journal: Journal, telling: Telling
+    ) -> None:
         self._machine = machine
         self._publish = publish
+        self._journal = journal
+        self._telling = telling
+        self._untold: list[tuple[RunId, str]] = []  # notes for a run's next request
         self._told = queue_of(machine)
         self._spans: dict[int, Span] = {}
 
@@ -77,7 +87,24 @@ class News:
             self._spans[news.pid] = Span(news, run, event.at)
             self._forget()
         elif span := self._spans.get(news.pid):
-            self._spans[news.pid] = replace(span, news=news, ended_at=event.at)
+            ended_at = event.at if news.state == "ended" else None
+            news = replace(news, job=news.job or span.news.job)
+            self._spans[news.pid] = replace(span, news=news, ended_at=ended_at)
+
+    def ended(self, job: Job) -> None:
+        """Tell the model of the end of a job with its next request: the one after this if a run is
+        going, and every later run is shown it with all that happened."""
+        text = f"{job.id} has ended: {job.ending}. It was: {cut(job.command, NAMED)}"
+        if active := self._machine.active:
+            self._untold.append((active.run, text))
+        self._journal.add(Note(None, text))
+        self._telling.when_durable([])
+
+    def notes(self, run: RunId) -> tuple[str, ...]:
+        """What its model is to be told with the next request, once."""
+        told = tuple(text for whose, text in self._untold if whose == run)
+        self._untold.clear()
+        return told
 
     def _forget(self) -> None:
         ended = [pid for pid, span in self._spans.items() if span.ended_at is not None]

@@ -14,8 +14,10 @@ from lastword.core.receipt import ProcessNews, ProcessReport, Unconfirmed
 from lastword.processes import Process, Processes, Warden
 from lastword.processes.command import Command
 from lastword.processes.isolated import make
-from lastword.runtime.asking import act, acting, running
+from lastword.runtime.asking import running
 from lastword.runtime.hold import Effect, Hold
+from lastword.runtime.jobs import Job, Jobs
+from lastword.runtime.news import News
 
 _LEAVE = 0.1  # seconds in which what was declared `leave` may end by itself
 _STATES = {
@@ -28,48 +30,22 @@ _STATES = {
 }
 
 
-class Kept:
+class Kept(Job):
     """A process that outlives its run because that was said when it was started."""
 
-    def __init__(self, run: RunId, process: Process, warden: Warden, grace: float) -> None:
-        self.run = run  # that started it
-        self._process = process
+    kept = True
+
+    def __init__(self, id: str, run: RunId, process: Process, warden: Warden, grace: float) -> None:
+        super().__init__(id, run, process, grace)
         self._warden = warden
-        self._grace = grace
-
-    def __repr__(self) -> str:
-        return f"<Kept {self.pid} {self.command!r} by {self.run}>"
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
-
-    @property
-    def command(self) -> str:
-        return self._process.command
-
-    @property
-    def output(self) -> str:
-        """What it has written so far, the middle cut if it is long. It enters no turn by itself."""
-        streams = (self._process.stdout, self._process.stderr)
-        return "".join(stream.for_the_owner() for stream in streams if stream)
-
-    @property
-    def code(self) -> int | None:
-        """How it ended, if it has; what it started may still be there."""
-        return self._process.code
 
     @property
     def alive(self) -> bool:
         """Whether it, or something it started, is still there."""
         return not self._warden.over
 
-    @act
-    async def end(self, grace: float | None = None) -> None:
-        """End it, with all that it started; returns when none is left."""
-        with acting(f"end of {self.command}"):
-            ending = self._warden.stop(self._grace if grace is None else grace)
-        await asyncio.shield(ending)
+    def _end(self, grace: float) -> Awaitable[object]:
+        return asyncio.shield(self._warden.stop(grace))
 
     @property
     def report(self) -> ProcessReport:
@@ -102,14 +78,16 @@ class Owned:
         processes: Processes,
         hold: Hold,
         kept: list[Kept],
+        jobs: Jobs,
         clear: Callable[[], Awaitable[None] | None],
-        tell: Callable[[RunId, ProcessNews], None],
+        news: News,
     ) -> None:
         self._processes = processes
         self._hold = hold
         self._kept = kept
+        self.jobs = jobs
         self._clear = clear
-        self._tell = partial(tell, hold.run)
+        self._news = news
         self._wardens: list[Warden] = []
         self._shared: Warden | None = None  # the one that all but kept processes are started in
         self._opening = asyncio.Lock()
@@ -135,18 +113,39 @@ class Owned:
             self._grace = max(self._grace, grace)
             warden.leave = _LEAVE
             return await self._start(warden, command)
+        id_ = self.jobs.new_id(self._hold.generation)
         try:
-            process = await self._start(warden, command, kept=True)
+            process = await self._start(warden, command, job=id_)
             self._hold.must_hold(f"keeping of {command.name}")
         except BaseException:
             warden.stop(0)
             raise
         self._wardens.remove(warden)
         if not warden.over:
-            kept = Kept(self._hold.run, process, warden, grace)
+            kept = Kept(id_, self._hold.run, process, warden, grace)
             self._kept.append(kept)
+            self.jobs.add(kept)
             warden.when_over(partial(_forget, self._kept, kept, warden))
         return process
+
+    def job(self, process: Process, grace: float) -> Job:
+        """Give it an id by which the model knows it, and is told of its end."""
+        job = self.jobs.of(process)
+        if job is None:
+            job = Job(self.jobs.new_id(self._hold.generation), self._hold.run, process, grace)
+            self.jobs.add(job)
+            named = ProcessNews(process.pid, process.command, "named", job=job.id)
+            self._news.process(self._hold.run, named)
+        if not job.known:
+            job.known = True
+            job.tell = partial(self._news.ended, job)
+            process.when_ended(lambda _: self._has_ended(job))
+        return job
+
+    def _has_ended(self, job: Job) -> None:
+        if not job.ended_by and not job.kept and not self._hold.current:
+            job.ended_by = "with the answer that started it"
+        job.has_ended()
 
     async def call(self, work: Command) -> Any:  # noqa: ANN401 - whatever the tool gives
         """Make a prepared call of a function, in a process of its own."""
@@ -162,13 +161,14 @@ class Owned:
             self._hold.must_hold(what)
         await self.clear()
 
-    async def _start(self, warden: Warden, command: Command, *, kept: bool = False) -> Process:
+    async def _start(self, warden: Warden, command: Command, *, job: str = "") -> Process:
         begin, act = self._begin, self._hold.must_hold
         await self._hold.steady()
         process = await warden.spawn(command, may_start=begin, may_act=act)
-        started = ProcessNews(process.pid, command.name, "started", kept=kept)
-        self._tell(started)
-        process.when_ended(lambda code: self._tell(replace(started, state="ended", code=code)))
+        started = ProcessNews(process.pid, command.name, "started", kept=bool(job), job=job)
+        tell = partial(self._news.process, self._hold.run)
+        tell(started)
+        process.when_ended(lambda code: tell(replace(started, state="ended", code=code)))
         return process
 
     def _begin(self, name: str) -> None:

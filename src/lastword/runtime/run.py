@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 from lastword.core.model import Generation, Message, SessionId, Token
 from lastword.core.transcript import Native, Shown, Text, Thinking
-from lastword.processes import Completed, Limits, Process, command
-from lastword.processes.command import OUTPUT_LIMIT, Stdin
 from lastword.runtime.asking import act
 from lastword.runtime.checks import (
     Pieces,
@@ -28,10 +25,10 @@ from lastword.runtime.children import Child
 from lastword.runtime.executor import calling
 from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.fence import Fence, is_async
-from lastword.runtime.framework import Desk, ForFrameworks
 from lastword.runtime.going import Going
 from lastword.runtime.ledger import Call, rendered
 from lastword.runtime.shelf import Shelf
+from lastword.runtime.starting import Starter, Starting
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,13 +37,11 @@ _BREATH = 64  # a run that only ever speaks gives way to the event loop once in 
 Sink: TypeAlias = Callable[[FeedEvent], object]
 
 
-class Host(Desk, Protocol):
+class Host(Starter, Protocol):
     """What a run asks of its session."""
 
     cells: Shelf
     ancestors: tuple[SessionId, ...]
-
-    def grace_of(self, asked: float | None) -> float: ...
 
     async def take_steering(self, going: Going) -> tuple[Message, ...]: ...
 
@@ -55,7 +50,7 @@ class Host(Desk, Protocol):
     ) -> Child: ...
 
 
-class Run(ForFrameworks):
+class Run(Starting):
     """One answer in the making.
 
     Whatever leaves through this object is checked right before it does. A fence around a sink
@@ -305,64 +300,6 @@ class Run(ForFrameworks):
         return post
 
     # what is started
-
-    async def spawn(  # noqa: PLR0913 - each is one thing to say of a process, with a default
-        self,
-        *argv: str | os.PathLike[str],
-        shell: str | None = None,
-        cwd: str | os.PathLike[str] | None = None,
-        env: Mapping[str, str] | None = None,
-        stdin: Stdin = "none",
-        pty: bool = False,
-        on_stop: Literal["end", "leave", "keep"] = "end",
-        grace: float | None = None,
-        limits: Limits | None = None,
-        output_limit: int = OUTPUT_LIMIT,
-    ) -> Process:
-        """Start a program, or a shell's command line. It ends no later than this run.
-
-        When the run ends, however it does, the process and all that it started are asked to end,
-        and killed after `grace` seconds. With `on_stop="leave"` it has a moment to leave by itself
-        before it is asked, as one does that was told so or reads the end of its input. With
-        `on_stop="keep"` it lives until the runtime is closed, or until it is ended through
-        `session.processes`.
-        """
-        must_be_one_of(on_stop, ("end", "leave", "keep"), "on_stop")
-        what = command(
-            *argv,
-            shell=shell,
-            cwd=cwd,
-            env=env,
-            stdin=stdin,
-            pty=pty,
-            limits=limits,
-            output_limit=output_limit,
-        )
-        grace = self._host.grace_of(grace)
-        return await self._going.processes.spawn(what, grace=grace, on_stop=on_stop)
-
-    async def shell(
-        self,
-        line: str,
-        *,
-        cwd: str | os.PathLike[str] | None = None,
-        env: Mapping[str, str] | None = None,
-        stdin: bytes = b"",
-        timeout: float | None = None,
-        grace: float | None = None,
-        limits: Limits | None = None,
-    ) -> Completed:
-        """Run a command line to its end; its exit code and what it wrote, both streams in one.
-
-        After `timeout` seconds it is ended, with all that it started, and what it wrote until
-        then is given.
-        """
-        if timeout is not None:
-            must_be_seconds(timeout, "timeout")
-        grace = self._host.grace_of(grace)
-        what = command(shell=line, cwd=cwd, env=env, stdin=stdin, merged=True, limits=limits)
-        process = await self._going.processes.spawn(what, grace=grace)
-        return await process.completed(timeout=timeout, grace=grace)
 
     @act
     async def steering(self) -> tuple[Message, ...]:

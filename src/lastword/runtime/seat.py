@@ -17,6 +17,7 @@ from lastword.core.model import Generation, SessionId
 from lastword.core.session import SessionMachine
 from lastword.runtime.feed import Feed
 from lastword.runtime.hold import Hold, fenced_at
+from lastword.runtime.jobs import Jobs
 from lastword.runtime.moves import Moves
 from lastword.runtime.owned import Kept
 from lastword.runtime.shared import Shared
@@ -33,7 +34,7 @@ class Left(NamedTuple):
 class Seat:
     """One session's. Any thread may make it."""
 
-    __slots__ = ("feed", "id", "kept", "lock", "machine", "moves")
+    __slots__ = ("feed", "id", "jobs", "kept", "lock", "machine", "moves")
 
     def __init__(
         self,
@@ -56,7 +57,8 @@ class Seat:
             home=shared.thread,
             numbered=(before.epoch, before.last) if before else None,
         )
-        self.kept: list[Kept] = []  # its processes that outlive their runs, its children's included
+        self.jobs = Jobs()  # its processes that have an id, its children's included
+        self.kept: list[Kept] = []  # those of them that outlive their runs
 
     @property
     def left(self) -> Left:

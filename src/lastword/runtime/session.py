@@ -39,9 +39,9 @@ from lastword.runtime.conversation import Conversation, at_fence, unless_closed
 from lastword.runtime.driver import Driver
 from lastword.runtime.feed import Feed, FeedEvent
 from lastword.runtime.going import run_here
+from lastword.runtime.jobs import Job
 from lastword.runtime.journal import ask
 from lastword.runtime.news import QueueNews, Span, queue_of
-from lastword.runtime.owned import Kept
 from lastword.runtime.record import Record
 from lastword.runtime.shelf import Shelf
 from lastword.runtime.stop import Answer
@@ -102,9 +102,15 @@ class Session:
         return tuple(message for w in waiting for message in w.turn.messages)
 
     @property
-    def processes(self) -> tuple[Kept, ...]:
-        """What runs here declared `keep` when they started it, and has not ended."""
-        return tuple(self._seat.kept)
+    def processes(self) -> tuple[Job, ...]:
+        """What goes on here under an id: what was declared `keep`, and what a model has named."""
+        named = (job for job in self._seat.jobs if not job.kept and job.alive)
+        return (*self._seat.kept, *named)
+
+    def process(self, id: str) -> Job:
+        """What has this id, also if it ended lately. Raises `NoSuchJob` if nothing has."""
+        must_be_name(id, "the id of a process")
+        return self._seat.jobs[id]
 
     @property
     def waiting(self) -> QueueNews:

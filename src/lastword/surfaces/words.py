@@ -74,26 +74,24 @@ def choices(question: Question) -> tuple[Choice, ...]:
     return (Choice(_ONCE, True), *always, Choice(_NOT, False), *never)
 
 
+_ASKS = {
+    "shell": "wants to run a command",
+    "shell_background": "wants to run a command in the background, which a stop does not end",
+    "shell_write": "wants to type into a command that goes on",
+    "write_file": "wants to write {0}",
+    "edit_file": "wants to change {0}",
+    "fetch": "wants to fetch a page",
+}
+
+
 def scope_words(scope: Scope) -> str:
     """How far *always* reaches."""
     return in_line(scope.words)
 
 
 def _asks(question: Question) -> str:
-    about = in_line(without_middle(_path(question)))
-    match question.tool:
-        case "shell":
-            return "wants to run a command"
-        case "shell_background":
-            return "wants to run a command in the background, which a stop does not end"
-        case "write_file":
-            return f"wants to write {about}"
-        case "edit_file":
-            return f"wants to change {about}"
-        case "fetch":
-            return "wants to fetch a page"
-        case _:
-            return "asks for your permission"
+    asks = _ASKS.get(question.tool, "asks for your permission")
+    return asks.format(in_line(without_middle(_path(question))))
 
 
 def _path(question: Question) -> str:

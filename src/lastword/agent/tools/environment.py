@@ -30,15 +30,29 @@ _KEYS = re.compile(
 )  # whatever is called an API key, too: nobody knows every provider
 _TELLING = 16  # characters: what is shorter may be a word, and stand in many variables
 _QUIET = {
+    "AWS_PAGER": "",
     "DEBIAN_FRONTEND": "noninteractive",
+    "EDITOR": "true",
+    "GH_PAGER": "cat",
+    "GH_PROMPT_DISABLED": "1",
     "GIT_ASKPASS": "",
     "GIT_EDITOR": "true",
+    "GIT_MERGE_AUTOEDIT": "no",
     "GIT_PAGER": "cat",
     "GIT_PROXY_COMMAND": "",
     "GIT_SEQUENCE_EDITOR": "true",
     "GIT_TERMINAL_PROMPT": "0",
+    "LESS": "-FRX",
+    "MANPAGER": "cat",
+    "NO_COLOR": "1",
+    "NPM_CONFIG_YES": "true",
     "PAGER": "cat",
+    "PIP_NO_INPUT": "1",
     "SSH_ASKPASS_REQUIRE": "never",
+    "SUDO_ASKPASS": "/bin/false",
+    "SYSTEMD_PAGER": "cat",
+    "TERM": "dumb",
+    "VISUAL": "true",
 }  # nobody is at the keyboard; and these win over what a repository sets
 _UNLESS_SET = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_SSH_COMMAND": "ssh"}
 

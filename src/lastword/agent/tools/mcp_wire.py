@@ -25,7 +25,7 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-from lastword.agent.tools.shell import plain
+from lastword.agent.tools.told import plain
 from lastword.errors import Superseded
 from lastword.processes import Process
 from lastword.processes.process import Completed

@@ -1,131 +1,207 @@
 """Command lines, as processes of the run: whatever they start ends no later than it does.
 
-What comes back is for a model: the first and the last of what was written, how much lies between,
-and how it ended. While it runs, the person is shown what is new, twice a second at most.
+What takes longer than one waits for goes on under an id, as a job of the session's: it is read,
+written to, signalled and ended by that. It ends with the answer; what is to outlive it, and a stop,
+is declared so when it is started, and has to be allowed. While a command is waited for, the person
+is shown what is new, twice a second at most.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import re
-from collections.abc import Mapping
+import shutil
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
 
+from lastword.agent.tools import told
+from lastword.agent.tools.directory import Directories
 from lastword.agent.tools.environment import for_commands
+from lastword.agent.tools.roots import Roots
 from lastword.processes import Process
+from lastword.processes.command import OUTPUT_LIMIT
 from lastword.processes.output import Output
-from lastword.processes.process import Completed
+from lastword.processes.process import in_words
+from lastword.runtime.jobs import Job
 from lastword.runtime.run import Run
 from lastword.runtime.threads import DaemonThreads
 
-_LONGEST = 3600.0  # seconds
+WAIT = 30.0  # seconds that a command is waited for, unless more or less is asked for
+_AT_FIRST = 1.0  # the same in the background: what cannot be started fails at once
+_LIMIT = 3600.0
 _NEWS = 1000  # bytes of what is new that the person is shown at once
 _PACE = 0.5
+_LOOK = 0.1  # seconds between two looks at what a job wrote
+T = TypeVar("T")
 _threads = DaemonThreads()
-_ESCAPES = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|[\x00-\x08\x0e-\x1a]"
-)
 
 
 class Shell:
-    """Runs command lines for an agent, in one directory.
+    """Runs command lines for an agent, in its directory, or another below its roots.
 
-    Without an `env` of their own they have ours, but not the keys with which models are asked, and
-    git runs nothing in them that a repository names.
+    `shell` reads them: bash where there is one, unless it is said, or else sh. Without an `env` of
+    their own they have ours, but not the keys with which models are asked; nothing in them waits
+    for a person, and git runs nothing that a repository names. What is not in the background is
+    ended after `limit` seconds. With `cd_lasts`, a command begins where the last one has ended.
     """
 
     def __init__(
         self,
         cwd: str | os.PathLike[str] | None = None,
         *,
+        roots: Roots | None = None,
+        shell: str = "",
         env: Mapping[str, str] | None = None,
+        cd_lasts: bool = False,
+        limit: float = _LIMIT,
         grace: float = 0.25,
         output_limit: int = 30_000,
     ) -> None:
-        self._cwd = cwd
+        self.name = shell or shutil.which("bash") or "/bin/sh"
+        if shutil.which(self.name) is None:
+            raise ValueError(f"there is no shell {self.name!r} that could be started")
+        self.directories = Directories(roots or Roots([cwd or "."]), last=cd_lasts)
+        self.limit = limit
+        self.output_limit = output_limit
         self._env = env
         self._grace = grace
-        self._output_limit = output_limit
 
     async def run(
         self,
         run: Run,
         command: str,
-        timeout: float = 120.0,
+        wait: float | None = None,
+        workdir: str = "",
         pty: bool = False,
+        stdin: bool = False,
         background: bool = False,
     ) -> str:
-        """Run a command line to its end and give what it wrote; after `timeout` it is ended.
+        """Run a command line; what it wrote, and how it ended, or how to go on with it.
 
-        With `pty` it has a terminal. With `background` it is only started, and lives on after the
-        run, also after a stop, until the person ends it or the runtime is closed.
+        With `pty` it has a terminal, with `stdin` an input that stays open. With `background` it
+        lives on after the run, also after a stop, until somebody ends it or the runtime is closed.
         """
-        if not 0 < timeout <= _LONGEST:
-            raise ValueError(
-                f"timeout must be more than 0 and at most {_LONGEST:.0f} seconds; it is {timeout}. "
-                "What is to run longer can be started with background=true"
-            )
-        env = self._env
-        if env is None:  # files are read for it, so not on the loop
-            loop = asyncio.get_running_loop()
-            env = await loop.run_in_executor(_threads, for_commands, os.environ, self._cwd)
+        seconds = self._seconds(wait, _AT_FIRST if background else WAIT)
+        session = run.session
+        where, env = await _aside(lambda: self._surroundings(session, workdir))
+        words, note = await _aside(lambda: self.directories.noting(self.name, command))
         process = await run.spawn(
-            shell=command,
-            cwd=self._cwd,
+            *words,
+            name=command,
+            cwd=where,
             env=env,
+            stdin="pipe" if stdin else "none",
             pty=pty,
+            merged=True,
             on_stop="keep" if background else "end",
             grace=self._grace,
-            output_limit=self._output_limit,
+            output_limit=max(OUTPUT_LIMIT, self.output_limit),
         )
-        if background:
-            return (
-                f"[started in the background as process {process.pid}; the person can see it, "
-                "with what it writes, among the session's processes, and end it there. To read "
-                "what it writes yourself, have it write to a file]"
+        if not await self._ended(run, process, seconds, kept=background):
+            return self._goes_on(run, process, seconds)
+        ending = in_words(process.code or 0)
+        if note and not background:
+            ending += f"; {await _aside(lambda: self.directories.noted(session, where, note))}"
+        return f"{told.written(process.stdout, self.output_limit)}\n[{ending}]"
+
+    def _seconds(self, asked: float | None, default: float) -> float:
+        if asked is None:
+            return min(default, self.limit)
+        if not 0 <= asked <= self.limit:
+            raise ValueError(
+                f"wait must be from 0 to {self.limit:g} seconds; it is {asked}. What takes longer "
+                "goes on, and can be read later"
             )
+        return asked
+
+    def _surroundings(self, session: str, workdir: str) -> tuple[Path, Mapping[str, str]]:
+        """Files are read for both, so not on the loop."""
+        where = self.directories.find(session, workdir)
+        return where, for_commands(os.environ, where) if self._env is None else self._env
+
+    async def _ended(self, run: Run, process: Process, seconds: float, *, kept: bool) -> bool:
+        """Whether it has ended in time, its last words included."""
         live = run.task(_show(run, process), name="live output")
         try:
-            done = await process.completed(timeout=timeout, grace=self._grace)
+            waiting = process.within(seconds, None if kept else self._grace)
+            return await waiting is not None
         finally:
             live.cancel()
-        return _for_a_model(done, timeout)
+
+    def _goes_on(self, run: Run, process: Process, waited: float) -> str:
+        job = run.job(process, grace=self._grace)
+        if not job.kept:
+            run.task(self._end_at_limit(job, waited), name=f"limit of {job.id}")
+        so_far = told.written(process.stdout, self.output_limit)
+        return f"{so_far}\n{told.going_on(job, waited, process.stdout)}"
+
+    async def _end_at_limit(self, job: Job, waited: float) -> None:
+        await asyncio.sleep(self.limit - waited)
+        if job.code is None:
+            await job.end(why=f"as it took longer than {self.limit:g} seconds")
+
+    # what goes on
+
+    async def read(self, run: Run, id: str, offset: int = 0, wait: float = 0.0) -> str:
+        """What a job wrote from there on; if there is nothing, wait for it, or for its end."""
+        seconds, job = self._seconds(wait, 0.0), run.jobs[id]
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        piece = job.read(offset, self.output_limit)
+        while not piece.text and piece.code is None and loop.time() < until:
+            await asyncio.sleep(_LOOK)
+            piece = job.read(offset, self.output_limit)
+        return told.read(job, offset, piece)
+
+    async def write(self, run: Run, id: str, text: str, end: bool = False) -> str:
+        """Have a job read this; what it answers is read."""
+        job = run.jobs[id]
+        if await job.write(text.encode(errors="surrogateescape"), last=end):
+            return f"[{id} has been given it; shell_read gives what it answers]"
+        return f"[{id} has not read all of it yet; the rest waits for it]"
+
+    async def signal(self, run: Run, id: str, name: str) -> str:
+        """Send a job a signal, by its name or its number."""
+        job, number = run.jobs[id], _signal(name)
+        if await job.signal(number):
+            return f"[{number.name} was sent to {id}]"
+        return f"[{id} has ended, so nothing was sent: {job.ending}]"
+
+    async def end(self, run: Run, id: str) -> str:
+        """End a job, with all that it started."""
+        job = run.jobs[id]
+        await job.end()
+        return f"[{id} has ended: {job.ending}]"
+
+
+def _signal(name: str) -> signal.Signals:
+    word = name.strip().upper()
+    try:
+        if word.isdecimal():
+            return signal.Signals(int(word))
+        return signal.Signals[word if word.startswith("SIG") else f"SIG{word}"]
+    except (KeyError, ValueError):
+        raise ValueError(f"there is no signal {name!r}; INT, TERM, HUP and KILL are some") from None
+
+
+async def _aside(work: Callable[[], T]) -> T:
+    return await asyncio.get_running_loop().run_in_executor(_threads, work)
 
 
 async def _show(run: Run, process: Process) -> None:
     """Tell the person what is new. Nobody waits for it: what comes too fast is cut."""
-    streams = [stream for stream in (process.stdout, process.stderr) if stream]
-    seen = [0 for _ in streams]
+    stream, seen = process.stdout, 0
     while process.code is None and run.current:
         await asyncio.sleep(_PACE)
-        for number, stream in enumerate(streams):
-            total = stream.total
-            if total > seen[number]:
-                await run.progress(_news(stream, total - seen[number]))
-                seen[number] = total
+        total = stream.total
+        if total > seen:
+            await run.progress(_news(stream, total, total - seen))
+            seen = total
 
 
-def _news(stream: Output, count: int) -> str:
-    kept = stream.head + stream.tail
-    text = plain(kept[-min(count, _NEWS) :].decode(errors="replace"))
+def _news(stream: Output, total: int, count: int) -> str:
+    _, data = stream.since(total - min(count, _NEWS))
+    text = told.plain(data[:_NEWS].decode(errors="replace"))
     return f"… {text}" if count > _NEWS else text
-
-
-def plain(text: str) -> str:
-    """What a terminal would be left with: no colours, and of a line that was redrawn the last."""
-    lines = _ESCAPES.sub("", text).replace("\r\n", "\n").split("\n")
-    return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines)
-
-
-def _for_a_model(done: Completed, timeout: float) -> str:
-    output, errors = plain(done.output).strip("\n"), plain(done.errors).strip("\n")
-    parts = [output] if output else []
-    if errors:
-        parts += ["[on its error stream]", errors]
-    if not parts:
-        parts = ["[it wrote nothing]"]
-    if done.timed_out:
-        parts.append(f"[ended, with all that it started: it took longer than {timeout:g} seconds]")
-    else:
-        parts.append(str(Completed(done.code, "")))
-    return "\n".join(parts)

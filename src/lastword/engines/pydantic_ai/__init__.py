@@ -147,14 +147,19 @@ async def _drive(
 ) -> None:
     node = agent_run.next_node
     joining = [*heard.steered]  # if it was asked before, and not taken
+    notes = [*heard.noted]
     while not Agent.is_end_node(node):
         if Agent.is_model_request_node(node):
             new = await run.steering()
             heard.steered += new
+            told = run.notes()
+            heard.noted += told
+            for note in [*notes, *told]:
+                agent_run.enqueue(f"[{note}]")
             for message in [*joining, *new]:
                 content = content_of(message.text, message, model)
                 agent_run.enqueue(*([content] if isinstance(content, str) else content))
-            joining = []
+            joining, notes = [], []
             async with node.stream(agent_run.ctx) as events:
                 await heard.all_of(aiter(events))
         node = await agent_run.next(node)
@@ -183,6 +188,7 @@ class _Heard:
         self.answered = False  # whether a request of the run was taken
         self.left: list[LeftOut] = []  # without what it was asked
         self.steered: list[Message] = []  # what has joined it
+        self.noted: list[str] = []  # what the session told its model meanwhile
         self._run = run
 
     async def all_of(self, events: AsyncIterator[AgentStreamEvent]) -> None:

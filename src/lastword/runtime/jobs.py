@@ -1,0 +1,218 @@
+"""What goes on under an id: processes of a session that a model and a person can come back to.
+
+A job is read, written to, signalled and ended by its id, by whoever may: a run only while it has
+its session, asked in the step that acts, and a person at any time. One that was declared `keep`
+outlives its run; any other ends with the run that started it. Of the end of one that the model
+knows, the session tells it with its next request; that starts no turn, and nothing of its output
+enters one unless the model asks for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import count
+
+from lastword.core.model import Generation, RunId
+from lastword.core.value import value
+from lastword.errors import NoSuchJob
+from lastword.processes import Process
+from lastword.processes.input import the_owner
+from lastword.processes.numbers import numbers_of
+from lastword.processes.process import in_words, living_on
+from lastword.runtime.asking import act, acting, asking
+
+_REMEMBERED = 16  # that have ended: what they wrote can still be read
+MOST = 30_000  # bytes that are read at a time
+_MOST_UNREAD = 1 << 20  # bytes that may wait for a process to read them
+_A_MOMENT = 1.0  # seconds in which it may read what was written to it
+
+
+@value
+class Piece:
+    """Some of what a job has written."""
+
+    text: str
+    begin: int  # bytes before it; more than was asked for, if those are not kept any more
+    end: int  # where to read on
+    total: int  # bytes that were written so far
+    code: int | None  # how it ended, if it has
+
+
+class Job:
+    """A process that has an id in its session."""
+
+    kept = False
+
+    def __init__(self, id: str, run: RunId, process: Process, grace: float) -> None:
+        self.id = id
+        self.run = run  # that started it
+        self.known = False  # to the model, which is then told of its end
+        self.ended_by = ""  # why, if it was asked to
+        self.left: tuple[str, ...] = ()  # whom its end did not end
+        self.tell: Callable[[], object] = bool  # the model, of its end
+        self._ending = False
+        self._process = process
+        self._grace = grace
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.id} {self.pid} {self.command!r} by {self.run}>"
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def number(self) -> int | None:
+        """What other commands of its run know it by; None if they cannot see it, or it ended."""
+        numbers = numbers_of(self.pid) if self.code is None else ()
+        if self.kept:  # where each has a namespace, it has one of its own
+            return numbers[0] if len(numbers) == 1 else None
+        return numbers[-1] if numbers else None
+
+    @property
+    def command(self) -> str:
+        return self._process.command
+
+    @property
+    def output(self) -> str:
+        """What it has written so far, the middle cut if it is long. It enters no turn by itself."""
+        streams = (self._process.stdout, self._process.stderr)
+        return "".join(stream.for_the_owner() for stream in streams if stream)
+
+    @property
+    def code(self) -> int | None:
+        """How it ended, if it has; what it started may still be there."""
+        return self._process.code
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is still there."""
+        return self.code is None
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in words."""
+        how = in_words(self.code) if self.code is not None else "it has not ended"
+        why = f", {self.ended_by}" if self.ended_by else ""
+        return f"{how}{why}{living_on(self.left)}"
+
+    def has_ended(self) -> None:
+        """Have the model told, unless whoever ends it still looks for who is left."""
+        if self.known and not self._ending:
+            self.tell()
+
+    def read(self, offset: int = 0, limit: int = MOST) -> Piece:
+        """What it wrote from an offset on, in bytes, some of it at a time."""
+        if offset < 0 or limit < 1:
+            raise ValueError("what is read begins at 0 or later, and is 1 byte or more")
+        if asker := asking():
+            asker.hold.must_hold(f"reading of {self.id}")
+        code, stream = self.code, self._process.stdout
+        begin, data = stream.since(offset)
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        more = len(data) > limit or code is None  # then half a character is left for the next
+        text = decoder.decode(data[:limit], final=not more)
+        end = begin + min(len(data), limit) - len(decoder.getstate()[0])
+        return Piece(text, begin, end, stream.total, code)
+
+    @property
+    def takes_input(self) -> bool:
+        """Whether it was started with something to read from."""
+        return self._process.stdin is not None
+
+    @act
+    async def write(self, data: bytes, *, last: bool = False) -> bool:
+        """Have it read this, and, if it is the `last`, the end of its input.
+
+        Whether it has; what it has not read in a moment it reads later, or never.
+        """
+        if (stdin := self._process.stdin) is None:
+            raise ValueError(f"{self.id} was started without an input; nothing was written")
+        if stdin.unread + len(data) > _MOST_UNREAD:
+            raise ValueError(f"{self.id} has not read what was written to it; nothing was written")
+        with acting(f"writing to {self.id}") as right:
+            written = stdin.feed_for(right.must_hold if right else the_owner, data)
+            if last:
+                stdin.end()
+        done, _ = await asyncio.wait([written], timeout=_A_MOMENT)
+        if done and not written.result():
+            if asker := asking():
+                asker.hold.must_hold(f"writing to {self.id}")
+            raise BrokenPipeError(f"{self.id} reads no more of its input")
+        return bool(done)
+
+    @act
+    async def signal(self, number: int) -> bool:
+        """Send it a signal, it alone; False if it has ended, and nothing was sent."""
+        if number not in signal.valid_signals():
+            raise ValueError(f"there is no signal {number!r}")
+        with acting(f"signal to {self.id}"):
+            self._process.pass_on(number)
+        return self.code is None
+
+    @act
+    async def end(self, grace: float | None = None, *, why: str = "") -> None:
+        """End it, with all that it started and still holds; returns when it has.
+
+        The model is told why, and not by whom, unless it is a run that asks.
+        """
+        with acting(f"end of {self.command}") as right:
+            ending = self._end(self._grace if grace is None else grace)
+            if self.code is None:
+                self.ended_by = why or ("" if right else "as the person wanted")
+                self.known = self.known and (not right or bool(why))
+                self._ending = True
+        try:
+            await ending
+        finally:
+            if self._ending:
+                self._ending = False
+                self.has_ended()
+
+    def _end(self, grace: float) -> Awaitable[object]:
+        self._process.drop(grace)
+        return self._see_off()
+
+    async def _see_off(self) -> None:
+        await self._process.wait()
+        self.left = await self._process.left_behind()
+
+
+class Jobs:
+    """A session's, and those of its children. Of those that ended, the last are remembered."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, Job] = {}
+
+    def __iter__(self) -> Iterator[Job]:
+        return iter(tuple(self._by_id.values()))
+
+    def new_id(self, generation: Generation) -> str:
+        """By the generation, which comes only once in a session, also after a restart."""
+        for number in count(1):
+            id_ = f"p{generation}" if number == 1 else f"p{generation}-{number}"
+            if id_ not in self._by_id:
+                return id_
+        raise AssertionError
+
+    def add(self, job: Job) -> None:
+        self._by_id[job.id] = job
+        ended = [job.id for job in self if not job.alive]
+        for id_ in ended[:-_REMEMBERED]:
+            del self._by_id[id_]
+
+    def of(self, process: Process) -> Job | None:
+        """The job that a process is, if it is one."""
+        return next((job for job in self if job._process is process), None)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - of this room
+
+    def __getitem__(self, id: str) -> Job:
+        if found := self._by_id.get(id):
+            return found
+        there = ", ".join(job.id for job in self if job.alive) or "none"
+        raise NoSuchJob(
+            f"nothing here has the id {id!r}: it never had, or it ended with an earlier process of "
+            f"lastword's or long ago. These go on: {there}"
+        )

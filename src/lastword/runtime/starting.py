@@ -1,0 +1,105 @@
+"""What a run offers to whoever starts processes in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Literal, Protocol
+
+from lastword.core.transcript import Shown
+from lastword.processes import Completed, Limits, Process, command
+from lastword.processes.command import OUTPUT_LIMIT, Stdin
+from lastword.runtime.checks import must_be_one_of, must_be_seconds, must_be_text
+from lastword.runtime.framework import Desk, ForFrameworks
+from lastword.runtime.going import Going
+from lastword.runtime.jobs import Job, Jobs
+
+
+class Starter(Desk, Protocol):
+    """What it needs of its session."""
+
+    def grace_of(self, asked: float | None) -> float: ...
+
+
+class Starting(ForFrameworks):
+    """The part of a `Run` that starts processes."""
+
+    def __init__(self, host: Starter, going: Going, history: Sequence[Shown]) -> None:
+        super().__init__(host, going, history)
+        self._grace_of = host.grace_of
+
+    async def spawn(  # noqa: PLR0913 - each is one thing to say of a process, with a default
+        self,
+        *argv: str | os.PathLike[str],
+        shell: str | None = None,
+        name: str = "",
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: Stdin = "none",
+        pty: bool = False,
+        merged: bool = False,
+        on_stop: Literal["end", "leave", "keep"] = "end",
+        grace: float | None = None,
+        limits: Limits | None = None,
+        output_limit: int = OUTPUT_LIMIT,
+    ) -> Process:
+        """Start a program, or a shell's command line. It ends no later than this run.
+
+        When the run ends, however it does, the process and all that it started are asked to end,
+        and killed after `grace` seconds. With `on_stop="leave"` it has a moment to leave by itself
+        before it is asked, as one does that was told so or reads the end of its input. With
+        `on_stop="keep"` it lives until the runtime is closed, or until it is ended through
+        `session.processes`. `name` is what it is called in receipts, if that is not what was
+        typed; `merged` has it write its errors to its output.
+        """
+        must_be_text(name, "what a process is called")
+        must_be_one_of(on_stop, ("end", "leave", "keep"), "on_stop")
+        what = command(
+            *argv,
+            shell=shell,
+            name=name,
+            cwd=cwd,
+            env=env,
+            stdin=stdin,
+            pty=pty,
+            merged=merged,
+            limits=limits,
+            output_limit=output_limit,
+        )
+        grace = self._grace_of(grace)
+        return await self._going.processes.spawn(what, grace=grace, on_stop=on_stop)
+
+    def job(self, process: Process, *, grace: float | None = None) -> Job:
+        """Have it go on under an id, by which the session has it: its person can read, write to,
+        signal and end it, and later runs can if it is kept. The model is told of its end with its
+        next request; that starts no turn."""
+        self.must_hold(f"naming of {process.command}")
+        return self._going.processes.job(process, self._grace_of(grace))
+
+    @property
+    def jobs(self) -> Jobs:
+        """What goes on in the session under an id."""
+        return self._going.processes.jobs
+
+    async def shell(
+        self,
+        line: str,
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        timeout: float | None = None,
+        grace: float | None = None,
+        limits: Limits | None = None,
+    ) -> Completed:
+        """Run a command line to its end; its exit code and what it wrote, both streams in one.
+
+        After `timeout` seconds it is ended, with all that it started, and what it wrote until
+        then is given.
+        """
+        if timeout is not None:
+            must_be_seconds(timeout, "timeout")
+        grace = self._grace_of(grace)
+        what = command(shell=line, cwd=cwd, env=env, stdin=stdin, merged=True, limits=limits)
+        process = await self._going.processes.spawn(what, grace=grace)
+        return await process.completed(timeout=timeout, grace=grace)
