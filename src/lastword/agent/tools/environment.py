@@ -42,7 +42,7 @@ _QUIET = {
     "GIT_PROXY_COMMAND": "",
     "GIT_SEQUENCE_EDITOR": "true",
     "GIT_TERMINAL_PROMPT": "0",
-    "LESS": "-FRX",
+    "LESS": "-FRXd",
     "MANPAGER": "cat",
     "NO_COLOR": "1",
     "NPM_CONFIG_YES": "true",
