@@ -229,11 +229,16 @@ def test_an_answer_that_fails_says_why_in_one_line() -> None:
 def test_a_kept_process_can_be_ended() -> None:
     with chatting() as terminal:
         terminal.say("start").shows("Two are up.").type(ESC).shows("1 process kept")
-        listed = re.compile(r"^(\d+)  .*sleep 300", re.MULTILINE)
+        listed = re.compile(r"^(p\d+)  \d+  kept  .*sleep 300", re.MULTILINE)
         terminal.say("/processes").until(lambda: listed.search(str(terminal.page)), "a list")
-        [pid] = listed.findall(str(terminal.page))
-        terminal.say(f"/processes end {pid}").shows(f"Ended: {pid}")
-        terminal.say("/processes").shows("No process was declared to be kept.")
+        [id_] = listed.findall(str(terminal.page))
+        terminal.say(f"/processes read {id_}").shows(f"{id_}: 3 bytes. It goes on.")
+        terminal.say(f"/processes write {id_} x").shows("started without an input")
+        terminal.say(f"/processes signal {id_} loud").shows("there is no signal 'loud'")
+        terminal.say("/processes kill").shows("say one of these: read ID")
+        terminal.say(f"/processes signal {id_} cont").shows(f"SIGCONT was sent to {id_}.")
+        terminal.say(f"/processes end {id_}").shows(f"Ended: {id_}")
+        terminal.say("/processes").shows("Nothing goes on under an id.")
 
 
 def test_after_a_crash_the_person_is_told_what_was_lost(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ async def test_a_number_that_is_none_or_beyond_its_limits_is_refused() -> None:
         }
 
 
-async def test_processes_are_listed_and_a_kept_one_is_ended_by_its_pid() -> None:
+async def test_processes_are_listed_and_a_kept_one_is_ended_by_its_number() -> None:
     up = asyncio.Event()
 
     async def engine(run: Run) -> None:

@@ -8,7 +8,9 @@ from typing import Protocol
 from lastword.acp import updates
 from lastword.core.model import Policy
 from lastword.core.receipt import Receipt
+from lastword.errors import LastwordError
 from lastword.runtime.session import Session
+from lastword.surfaces import processes
 
 _COMMAND = re.compile(rf"/({'|'.join(updates.COMMANDS)})(\s.*)?", re.DOTALL)
 
@@ -62,10 +64,7 @@ async def _receipt(talk: Talking) -> str:
 
 
 async def _processes(talk: Talking, words: str) -> str:
-    kept = {str(one.pid): one for one in talk.session.processes}
-    verb, _, number = words.partition(" ")
-    if verb == "end" and number.strip() in kept:
-        await kept[number.strip()].end()
-        return f"Ended: {number.strip()} {kept[number.strip()].command}"
-    rows = [f"{one.pid}  {one.command}" for one in kept.values()]
-    return "\n".join(rows) or "No process was declared to be kept."
+    try:
+        return await processes.do(talk.session, words)
+    except (LastwordError, ValueError, BrokenPipeError) as error:
+        return str(error)

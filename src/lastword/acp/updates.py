@@ -9,6 +9,7 @@ from typing import Any, cast
 from lastword.acp.wire import Params
 from lastword.core.model import Policy, Status
 from lastword.core.receipt import ToolNews, ToolReport
+from lastword.surfaces.processes import USAGE
 
 _KINDS = {
     "read_file": "read",
@@ -199,7 +200,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "stop": ("Stop what is going on, and show the receipt", ""),
     "mode": ("What a new message does while an answer is being made", " | ".join(_MODES)),
     "receipt": ("All that the last stop ended", ""),
-    "processes": ("What was declared to outlive its answer", "end PID"),
+    "processes": ("What goes on under an id", USAGE),
 }
 
 

@@ -181,6 +181,17 @@ class Job:
         self.left = await self._process.left_behind()
 
 
+def signal_named(name: str) -> signal.Signals:
+    """By its name, with or without SIG, or by its number."""
+    word = name.strip().upper()
+    try:
+        if word.isdecimal():
+            return signal.Signals(int(word))
+        return signal.Signals[word if word.startswith("SIG") else f"SIG{word}"]
+    except (KeyError, ValueError):
+        raise ValueError(f"there is no signal {name!r}; INT, TERM, HUP and KILL are some") from None
+
+
 class Jobs:
     """A session's, and those of its children. Of those that ended, the last are remembered."""
 

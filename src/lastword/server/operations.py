@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 from starlette.types import Receive, Scope, Send
 
-from lastword.server import cell_wire, cells, metrics, queue, records, sessions, wire
+from lastword.runtime.jobs import MOST
+from lastword.server import cell_wire, cells, metrics, processes, queue, records, sessions, wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.limits import has_right_of_way
 from lastword.server.problems import Trouble
@@ -87,6 +88,7 @@ _BELOW = Query(
 _ONE = "/v1/sessions/{session}"
 _QUEUE = f"{_ONE}/queue"
 _CELL = f"{_ONE}/cells/{{cell}}"
+_PROCESS = f"{_ONE}/processes/{{process}}"
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation(
@@ -205,14 +207,38 @@ OPERATIONS: tuple[Operation, ...] = (
         sends=True,
     ),
     Operation(
-        *("GET", f"{_ONE}/processes", records.processes, "read"),
+        *("GET", f"{_ONE}/processes", processes.listed, "read"),
         "The processes that its runs have started.",
         wire.Processes,
         problems=("unknown-session",),
     ),
     Operation(
-        *("DELETE", f"{_ONE}/processes/{{pid}}", records.end_process, "stop"),
-        "End a process that was kept.",
+        *("GET", f"{_PROCESS}/output", processes.output, "read"),
+        "What goes on under an id wrote, from an offset on.",
+        wire.OutputOut,
+        query=(
+            Query("offset", "Bytes to leave out.", _count(most=records.MOST)),
+            Query("limit", "How many at most.", _count(1, MOST)),
+        ),
+        problems=("unknown-session", "not-found"),
+    ),
+    Operation(
+        *("POST", f"{_PROCESS}/input", processes.write, "approve"),
+        "Write to what goes on under an id.",
+        wire.Given,
+        takes=wire.InputIn,
+        problems=("unknown-session", "not-found", "not-running"),
+    ),
+    Operation(
+        *("POST", f"{_PROCESS}/signal", processes.signal, "approve"),
+        "Send a signal to what goes on under an id.",
+        wire.Given,
+        takes=wire.SignalIn,
+        problems=("unknown-session", "not-found", "not-running"),
+    ),
+    Operation(
+        *("DELETE", _PROCESS, processes.end, "stop"),
+        "End what goes on under an id, with all that it started.",
         wire.Processes,
         problems=("unknown-session", "not-found"),
     ),

@@ -24,6 +24,7 @@ from lastword.errors import (
     CellGone,
     FutureGeneration,
     LastwordError,
+    NoSuchJob,
     NotAllowed,
     NotPausable,
     NotWaiting,
@@ -71,6 +72,7 @@ TITLES: dict[str, tuple[int, str]] = {
     "not-pausable": (409, "Nobody else may answer the calls of this cell"),
     "observer-busy": (409, "Somebody else is being shown this cell"),
     "cell-gone": (409, "The cell has ended"),
+    "not-running": (409, "The process has ended, or reads nothing"),
     "unknown-cell": (404, "There is no such cell"),
     "too-large": (413, "This is too large"),
     "unsupported-media-type": (415, "Only JSON is understood"),
@@ -106,6 +108,7 @@ _OF: dict[type[LastwordError], str] = {  # the first that fits
     UnreadableDump: "cell-gone",
     CellGone: "cell-gone",
     UnknownCell: "unknown-cell",
+    NoSuchJob: "not-found",
 }
 
 

@@ -1,4 +1,4 @@
-"""What happened in a session: its log, what a model is shown of it, receipts, processes."""
+"""What happened in a session: its log, what a model is shown of it, receipts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from lastword.core.model import MessageId
 from lastword.core.transcript import build
 from lastword.runtime.record import Page, Record
 from lastword.server import wire
-from lastword.server.desk import Asked, Reply, made, reply
+from lastword.server.desk import Asked, Reply, made
 from lastword.server.pieces import in_pieces
-from lastword.server.problems import Trouble
 from lastword.server.shapes import PAGE, Shapes, asked_before
 from lastword.stores.aside import Breathe, aside
 from lastword.stores.codec import encode as encode_entry
@@ -120,22 +119,3 @@ def _lot(lines: Iterator[bytes], breathe: Breathe) -> bytes:
         if size >= PIECE:
             break
     return b"".join(found)
-
-
-async def processes(asked: Asked) -> Reply:
-    """The processes of a session: those that run, and the last of those that have ended."""
-    session = await asked.known()
-    outputs = {kept.pid: kept.output for kept in session.processes}
-    told = [asked.shapes.process(one, outputs.get(one.news.pid, "")) for one in session.spans]
-    return await made(wire.Processes(told))
-
-
-async def end_process(asked: Asked) -> Reply:
-    """End a process that was kept, with all that it started."""
-    session, told = await asked.known(), asked.part("pid")
-    kept = [one for one in session.processes if str(one.pid) == told]
-    if not kept:
-        why = "that was kept when it was started, and has not ended"
-        raise Trouble("not-found", f"there is no process {told!r} in {asked.name} {why}")
-    await kept[0].end()
-    return await processes(asked) if "read" in asked.who.rights else reply(wire.Processes([]))

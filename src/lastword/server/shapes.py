@@ -171,7 +171,7 @@ class Shapes:
 
     def process(self, span: Span, output: str = "") -> wire.ProcessOut:
         news = span.news
-        what = news.pid, news.command, news.kept, self.out(span.run)
+        what = news.job, news.pid, news.command, news.kept, self.out(span.run)
         return wire.ProcessOut(*what, span.started_at, span.ended_at, news.code, output[-_OUTPUT:])
 
     def cell(self, cell: StoredCell, ending: Ending | None = None) -> cell_wire.CellOut:
@@ -295,7 +295,7 @@ class Shapes:
                 return self._tool(data)
             case "process", ProcessNews():
                 told = {"pid": data.pid, "command": data.command, "state": data.state}
-                return told | {"code": data.code, "kept": data.kept}
+                return told | {"code": data.code, "kept": data.kept, "id": data.job}
             case "question", QuestionNews():
                 question = self.question(data.question)
                 told = {"news": data.news, "question": question, "allowed": data.allowed}

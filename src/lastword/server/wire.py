@@ -64,6 +64,19 @@ class AnswerIn(Struct, forbid_unknown_fields=True):
     scope: str = ""  # which of those that the question offers; the narrowest, if none is named
 
 
+class InputIn(Struct, forbid_unknown_fields=True):
+    """What a process is to read; with `end`, nothing follows."""
+
+    text: Annotated[str, Meta(max_length=65_536)]
+    end: bool = False
+
+
+class SignalIn(Struct, forbid_unknown_fields=True):
+    """A signal, by its name or its number."""
+
+    signal: Annotated[str, Meta(max_length=20)]
+
+
 # what is answered
 
 
@@ -287,8 +300,9 @@ class QueueOut(Struct):
 
 
 class ProcessOut(Struct):
-    """A process that a run has started."""
+    """A process that a run has started; `id` is what it goes on under, if it does."""
 
+    id: str
     pid: int
     command: str
     kept: bool
@@ -303,6 +317,24 @@ class Processes(Struct):
     """Those that run, and the last of those that have ended."""
 
     processes: list[ProcessOut]
+
+
+class OutputOut(Struct):
+    """Some of what a process wrote, from byte `begin` to `end` of `total`; read on at `end`."""
+
+    id: str
+    text: str
+    begin: int
+    end: int
+    total: int
+    code: int | None
+    ended: str
+
+
+class Given(Struct):
+    """Whether it has been read, or sent; what has not been read waits."""
+
+    done: bool
 
 
 class EntryOut(Struct):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -24,7 +23,7 @@ from lastword.processes import Process
 from lastword.processes.command import OUTPUT_LIMIT
 from lastword.processes.output import Output
 from lastword.processes.process import in_words
-from lastword.runtime.jobs import Job
+from lastword.runtime.jobs import Job, signal_named
 from lastword.runtime.run import Run
 from lastword.runtime.threads import DaemonThreads
 
@@ -164,7 +163,7 @@ class Shell:
 
     async def signal(self, run: Run, id: str, name: str) -> str:
         """Send a job a signal, by its name or its number."""
-        job, number = run.jobs[id], _signal(name)
+        job, number = run.jobs[id], signal_named(name)
         if await job.signal(number):
             return f"[{number.name} was sent to {id}]"
         return f"[{id} has ended, so nothing was sent: {job.ending}]"
@@ -174,16 +173,6 @@ class Shell:
         job = run.jobs[id]
         await job.end()
         return f"[{id} has ended: {job.ending}]"
-
-
-def _signal(name: str) -> signal.Signals:
-    word = name.strip().upper()
-    try:
-        if word.isdecimal():
-            return signal.Signals(int(word))
-        return signal.Signals[word if word.startswith("SIG") else f"SIG{word}"]
-    except (KeyError, ValueError):
-        raise ValueError(f"there is no signal {name!r}; INT, TERM, HUP and KILL are some") from None
 
 
 async def _aside(work: Callable[[], T]) -> T:

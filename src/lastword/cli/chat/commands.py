@@ -15,6 +15,7 @@ from lastword.core.receipt import Receipt
 from lastword.errors import LastwordError
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
+from lastword.surfaces import processes
 
 _COMMAND = re.compile(r"/[a-z]+( .*)?", re.DOTALL)
 _MODES: tuple[Policy, ...] = get_args(Policy)
@@ -29,7 +30,8 @@ Ctrl-C twice    leave, if nothing is going; so do Ctrl-D and /quit
                 the answer out of the conversation
 /receipt        all that the last stop ended
 /sessions       the sessions there are; /session ID goes to one, or begins it
-/processes      what was declared to outlive its answer; /processes end PID
+/processes      what goes on under an id; /processes read ID,
+                /processes write ID TEXT, signal ID NAME, end ID
 /programs       what programs wait for you to allow; /programs allow N, deny N
 A \\ at the end of a line goes on in the next. A space before a / says it."""
 
@@ -73,7 +75,7 @@ async def do(talk: Talk, line: str) -> None:
         return
     try:
         await command(talk, rest.strip())
-    except (LastwordError, ValueError) as error:
+    except (LastwordError, ValueError, BrokenPipeError) as error:
         talk.say(short(str(error), 500))
 
 
@@ -183,16 +185,7 @@ async def _session(talk: Talk, name: str) -> None:
 
 
 async def _processes(talk: Talk, words: str) -> None:
-    verb, _, number = words.partition(" ")
-    kept = {str(one.pid): one for one in talk.session.processes}
-    if not verb:
-        rows = (f"{one.pid}  {short(one.command, 70)}" for one in kept.values())
-        talk.say("\n".join(listing(rows, nothing="No process was declared to be kept.")))
-        return
-    if verb != "end" or number.strip() not in kept:
-        raise ValueError("say which: /processes end PID, with one of those that /processes lists")
-    await kept[number.strip()].end()
-    talk.say(f"Ended: {number.strip()} {short(kept[number.strip()].command)}")
+    talk.say(await processes.do(talk.session, words))
 
 
 async def _programs(talk: Talk, words: str) -> None:

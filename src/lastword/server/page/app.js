@@ -223,7 +223,8 @@ parts.head.begin({
   menu: () => drawer(),
   keys: showKeys,
   theme: () => (nextTheme(), app.drawSoon()),
-  end: (pid) => desk.endProcess(pid),
+  end: (id) => desk.endProcess(id),
+  output: (id) => desk.outputOf(id),
 });
 parts.conversation.begin({
   may: app.may,

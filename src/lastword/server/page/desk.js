@@ -8,6 +8,7 @@ import { phase, stoppable } from "./view.js";
 
 const TRIES = 4; // of a stop that cannot be said because the server is away
 const BETWEEN = 800; // ms
+const MOST_OUTPUT = 8000; // bytes of what a process wrote that are shown
 const LATE = {
   "answer-late": "Too late: what asked was stopped, so nothing was run.",
   answered: "This was answered already, perhaps in another window.",
@@ -256,10 +257,18 @@ export class Desk {
     }
   }
 
-  async endProcess(pid) {
-    await this.#asked(() =>
-      call("DELETE", sessionPath(this.#app.state.session, `/processes/${pid}`)),
-    );
+  async endProcess(id) {
+    await this.#asked(() => call("DELETE", sessionPath(this.#app.state.session, `/processes/${id}`)));
+  }
+
+  /** @returns {Promise<string|null>} the last of what it wrote; null if that cannot be had */
+  async outputOf(id) {
+    const path = sessionPath(this.#app.state.session, `/processes/${id}/output`);
+    const first = await this.#asked(() => call("GET", `${path}?limit=1`));
+    if (!first) return null;
+    const offset = Math.max(0, first.total - MOST_OUTPUT);
+    const last = await this.#asked(() => call("GET", `${path}?offset=${offset}`));
+    return last?.text ?? null;
   }
 
   queue = {

@@ -29,7 +29,7 @@ export class Head extends HTMLElement {
   #theme = h("button", { type: "button", class: "bare theme" });
   #doing = null;
 
-  /** @param {{menu: Function, keys: Function, theme: Function, end: Function}} doing */
+  /** @param {{menu: Function, keys: Function, theme: Function, end: Function, output: Function}} doing */
   begin(doing) {
     this.#doing = doing;
     this.#theme.addEventListener("click", () => doing.theme());
@@ -120,17 +120,28 @@ class ProcessRow {
   #process = null;
   #command = h("code");
   #about = h("small");
+  #output = h("pre", { class: "output", hidden: true });
+  #read;
   #end;
   element;
 
   constructor(doing) {
-    this.#end = button("End it", () => doing.end(this.#process.pid), {});
+    this.#read = button("Output", () => this.#show(doing), {});
+    this.#end = button("End it", () => doing.end(this.#process.id), {});
     this.element = h(
       "div",
       { class: "process" },
-      h("div", {}, this.#command, this.#about),
+      h("div", {}, this.#command, this.#about, this.#output),
+      this.#read,
       this.#end,
     );
+  }
+
+  /** What it wrote last; the same button puts it away. */
+  async #show(doing) {
+    const text = this.#output.hidden ? await doing.output(this.#process.id) : null;
+    this.#output.hidden = text === null;
+    say(this.#output, text === null ? "" : plain(text) || "It has written nothing.");
   }
 
   show(process, now) {
@@ -139,11 +150,16 @@ class ProcessRow {
     const since = process.started_at ? lasted(now - process.started_at) : "";
     say(
       this.#about,
-      [`pid ${process.pid}`, since, process.kept ? "kept: a stop leaves it" : "ends with its run"]
+      [
+        process.id,
+        `pid ${process.pid}`,
+        since,
+        process.kept ? "kept: a stop leaves it" : "ends with its run",
+      ]
         .filter(Boolean)
         .join(" · "),
     );
-    this.#end.hidden = !process.kept;
+    this.#read.hidden = this.#end.hidden = !process.id;
   }
 }
 

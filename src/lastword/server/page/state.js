@@ -179,6 +179,7 @@ function processed(state, { run, data, at, generation }) {
     started_at: at,
     ended_at: null,
     ...before,
+    id: data.id || before?.id || "",
     pid: data.pid,
     command: data.command,
     kept: data.kept,

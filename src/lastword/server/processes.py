@@ -1,0 +1,65 @@
+"""The processes of a session: those that run, and what is done to one by its id."""
+
+from __future__ import annotations
+
+from lastword.runtime.jobs import MOST, Job, signal_named
+from lastword.server import wire
+from lastword.server.desk import Asked, Reply, made, reply
+from lastword.server.problems import Trouble
+from lastword.server.records import MOST as ANY
+from lastword.surfaces.processes import named
+
+
+async def listed(asked: Asked) -> Reply:
+    """Those that run, and the last of those that have ended."""
+    session = await asked.known()
+    outputs = {job.pid: job.output for job in session.processes}
+    told = [asked.shapes.process(one, outputs.get(one.news.pid, "")) for one in session.spans]
+    return await made(wire.Processes(told))
+
+
+async def output(asked: Asked) -> Reply:
+    """What it wrote, from an offset on."""
+    begin, limit = (
+        asked.number("offset", 0, most=ANY),
+        asked.number("limit", MOST, least=1, most=MOST),
+    )
+    job = await _job(asked)
+    piece = job.read(begin, limit)
+    what = job.id, piece.text, piece.begin, piece.end, piece.total, piece.code
+    return await made(wire.OutputOut(*what, job.ending if piece.code is not None else ""))
+
+
+async def write(asked: Asked) -> Reply:
+    """Have it read something."""
+    told, job = await asked.body(wire.InputIn), await _job(asked)
+    try:
+        read = await job.write(told.text.encode(errors="surrogateescape"), last=told.end)
+    except (ValueError, BrokenPipeError) as error:
+        raise Trouble("not-running", str(error)) from error
+    return reply(wire.Given(read))
+
+
+async def signal(asked: Asked) -> Reply:
+    """Send it a signal."""
+    told, job = await asked.body(wire.SignalIn), await _job(asked)
+    try:
+        number = signal_named(told.signal)
+    except ValueError as error:
+        raise Trouble("bad-request", str(error)) from error
+    if not await job.signal(number):
+        raise Trouble("not-running", f"{job.id} has ended, so nothing was sent: {job.ending}")
+    return reply(wire.Given(True))
+
+
+async def end(asked: Asked) -> Reply:
+    """End it, with all that it started."""
+    job = await _job(asked)
+    if not job.alive:
+        raise Trouble("not-found", f"{job.id} has ended already: {job.ending}")
+    await job.end()
+    return await listed(asked) if "read" in asked.who.rights else reply(wire.Processes([]))
+
+
+async def _job(asked: Asked) -> Job:
+    return named(await asked.known(), asked.part("process"))
