@@ -174,3 +174,33 @@ async def test_where_nobody_could_be_asked_the_model_is_told_so_and_not_that_the
     assert "shell was not called: it has to be allowed, and there is nobody to ask" in said
     assert "the person did not allow it" not in said
     assert not (tmp_path / "x").exists()
+
+
+async def test_a_command_in_another_directory_is_asked_for_with_it(tmp_path: Path) -> None:
+    (tmp_path / "a b").mkdir()
+    elsewhere = call("shell", command="touch x", workdir="a b")
+    async with talking(tmp_path, "allow shell touch *") as talk:
+        talk.answering(True)
+        await talk.does(elsewhere)
+    assert [question.subject for question in talk.asked] == ["cd 'a b' && touch x"]
+    assert (tmp_path / "a b" / "x").exists()
+
+    async with talking(tmp_path, "allow shell", "deny shell touch *") as talk:
+        assert "the rule 'deny shell touch *' forbids it" in await talk.does(elsewhere)
+
+
+async def test_what_is_typed_to_a_command_is_ruled_like_one_and_allowed_by_none(
+    tmp_path: Path,
+) -> None:
+    typed = call("shell_write", id="p1", text="touch x\n")
+    async with talking(tmp_path, "allow shell") as talk:
+        talk.answering(False)
+        assert "did not allow it" in await talk.does(typed)
+    assert [(q.tool, q.scopes) for q in talk.asked] == [("shell_write", ())]
+
+    async with talking(tmp_path, "allow shell_write", "deny shell touch *") as talk:
+        assert "the rule 'deny shell touch *' forbids it" in await talk.does(typed)
+    for name in ("shell_read", "shell_end"):  # of what was allowed
+        async with talking(tmp_path) as talk:
+            assert "nothing here has the id 'p1'" in await talk.does(call(name, id="p1"))
+            assert talk.asked == []

@@ -1,13 +1,16 @@
 """Command lines of an agent: bounded for the model, and gone with the run."""
 
 import asyncio
+import shutil
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 from lastword import Outcome, Run, Runtime
+from lastword.agent.tools.roots import Roots
 from lastword.agent.tools.shell import Shell
+from lastword.agent.tools.shell_tools import description
 from lastword.agent.tools.told import plain
 from tests.promise.stories import heard_by
 from tests.promise.workshop import gone, until
@@ -147,3 +150,80 @@ async def test_the_person_sees_what_is_written_while_it_runs_and_nothing_after_a
         assert len(told) < 5  # and not one for each line
         kinds = [event.kind for event in heard]
         assert "progress" not in kinds[kinds.index("ended") :]
+
+
+async def test_bash_reads_the_line_where_there_is_one_and_sh_if_that_is_said() -> None:
+    assert Shell().name == shutil.which("bash")
+    assert Shell(shell="/bin/sh").name == "/bin/sh"
+    with pytest.raises(ValueError, match="no shell 'no-such-shell'"):
+        Shell(shell="no-such-shell")
+
+    def sh(run: Run) -> Awaitable[str]:
+        return Shell(shell="/bin/sh").run(run, "echo $0")
+
+    assert await given(sh) == "/bin/sh\n[exit code 0]"
+
+
+async def test_a_command_begins_where_it_is_asked_to_and_never_outside(tmp_path: Path) -> None:
+    roots = [tmp_path / name for name in ("one", "two")]
+    for root in roots:
+        (root / "sub").mkdir(parents=True)
+    (roots[0] / "out").symlink_to(tmp_path)
+    shell = Shell(roots=Roots(roots))
+
+    async def work(run: Run) -> str:
+        said = [await shell.run(run, "pwd", workdir=to) for to in ("", "sub", str(roots[1]))]
+        for wrong in ("..", "out", "/", "sub/../..", "missing"):
+            with pytest.raises(OSError, match=r"out of what may be touched|missing"):
+                await shell.run(run, "touch made", workdir=wrong)
+        return " ".join(text.split("\n")[0] for text in said)
+
+    assert await given(work) == f"{roots[0]} {roots[0]}/sub {roots[1]}"
+    assert not [place for place in (tmp_path, *roots) if (place / "made").exists()]
+
+
+async def test_a_cd_lasts_if_that_is_set_whatever_the_command_writes(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    shell = Shell(tmp_path, cd_lasts=True)
+
+    async def work(run: Run) -> str:
+        first = await shell.run(run, "cd a; echo $#; echo /etc; exit 3")
+        assert first == f"0\n/etc\n[exit code 3; in {tmp_path}/a]"
+        assert await shell.run(run, "cd b && set -e && false") == (
+            f"[it wrote nothing]\n[exit code 1; in {tmp_path}/a/b]"
+        )
+        assert await shell.run(run, "cat <<'EOF'\n$1\nEOF\npwd", workdir="a") == (
+            f"$1\n{tmp_path}/a\n[exit code 0; in {tmp_path}/a]"
+        )
+        outside = await shell.run(run, "cd /")
+        assert f"the next begins in {tmp_path}, as / is outside of {tmp_path}" in outside
+        await shell.run(run, "cd a/b")
+        shutil.rmtree(tmp_path / "a")
+        with pytest.raises(OSError, match=f"the next one begins in {tmp_path}"):
+            await shell.run(run, "touch made")
+        return await shell.run(run, "pwd")
+
+    assert await given(work) == f"{tmp_path}\n[exit code 0; in {tmp_path}]"
+    assert not (tmp_path / "made").exists()
+
+
+async def test_without_that_a_cd_is_forgotten(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    shell = Shell(tmp_path)
+
+    async def work(run: Run) -> str:
+        await shell.run(run, "cd a")
+        return await shell.run(run, "pwd")
+
+    assert await given(work) == f"{tmp_path}\n[exit code 0]"
+
+
+def test_the_description_says_all_that_a_model_has_to_know(tmp_path: Path) -> None:
+    said = description(Shell(tmp_path, shell="/bin/sh", limit=90, output_limit=5000))
+
+    for words in ("with /bin/sh", str(tmp_path), "30 if you do not say, at most 90", "5,000 bytes"):
+        assert words in said
+    for words in ("seconds", "`workdir`", "`background`", "`stdin`", "`pty`", "shell_read"):
+        assert words in said
+    assert "A `cd` holds for that command line only." in said
+    assert "A `cd` lasts" in description(Shell(tmp_path, cd_lasts=True))

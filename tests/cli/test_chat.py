@@ -232,7 +232,7 @@ def test_a_kept_process_can_be_ended() -> None:
         listed = re.compile(r"^(p\d+)  \d+  kept  .*sleep 300", re.MULTILINE)
         terminal.say("/processes").until(lambda: listed.search(str(terminal.page)), "a list")
         [id_] = listed.findall(str(terminal.page))
-        terminal.say(f"/processes read {id_}").shows(f"{id_}: 3 bytes. It goes on.")
+        terminal.say(f"/processes read {id_}").shows(f"{id_}: 0 bytes. It goes on.")
         terminal.say(f"/processes write {id_} x").shows("started without an input")
         terminal.say(f"/processes signal {id_} loud").shows("there is no signal 'loud'")
         terminal.say("/processes kill").shows("say one of these: read ID")

@@ -6,8 +6,10 @@ is no guess from what a command writes: its shell notes where it is as it leaves
 
 from __future__ import annotations
 
+import shutil
+import weakref
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from uuid import uuid4
 
 from lastword.agent.tools.roots import Roots
@@ -27,7 +29,7 @@ class Directories:
         self.lasts = last  # whether a `cd` does
         self.roots = roots
         self._left: dict[str, str] = {}  # where each session's last command has ended
-        self._notes: TemporaryDirectory[str] | None = None
+        self._notes = ""  # a directory of our own, once it is needed
 
     @property
     def first(self) -> str:
@@ -54,8 +56,10 @@ class Directories:
         """The words that run a line; and the file in which its shell notes where it ends."""
         if not self.lasts:
             return (shell, "-c", line), None
-        self._notes = self._notes or TemporaryDirectory(prefix="lastword-")
-        note = Path(self._notes.name) / uuid4().hex
+        if not self._notes:
+            self._notes = mkdtemp(prefix="lastword-")
+            weakref.finalize(self, shutil.rmtree, self._notes, ignore_errors=True)
+        note = Path(self._notes) / uuid4().hex
         return (shell, "-c", _NOTED, shell, line, str(note)), note
 
     def noted(self, session: str, began: Path, note: Path) -> str:

@@ -140,7 +140,7 @@ class Chat:
         return live
 
     def _status(self) -> str:
-        session, kept = self.session, len(self.session.processes)
+        session, kept = self.session, sum(one.kept for one in self.session.processes)
         running = self._telling.started if session.active else 0
         parts = [
             short(session.id, 30),
