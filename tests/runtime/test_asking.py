@@ -225,6 +225,7 @@ async def test_it_acts_on_nothing_that_was_kept_and_opens_no_other_runtime() -> 
         public = {name for name, _ in inspect.getmembers(Kept) if not name.startswith("_")}
         reads = {"alive", "code", "command", "ending", "kept", "number", "output", "pid"}
         reads |= {"takes_input", "fate_if_ended", "report", "unconfirmed"}
+        reads |= {"has_ended"}  # what its session tells it
         assert public - reads == {"end", "read", "signal", "write"}
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -13,6 +15,8 @@ from lastword.core.model import SessionId
 from lastword.core.transcript import Called, Result
 from lastword.errors import Superseded
 from lastword.processes import Processes, command
+from lastword.runtime.jobs import Jobs
+from lastword.runtime.news import News
 from lastword.runtime.owned import Owned
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
@@ -76,8 +80,12 @@ async def test_a_process_that_is_asked_for_before_and_would_start_then_does_not(
     def clear() -> None:
         session.stop()  # the run may start one, and waits; then it may not
 
+    def tell(_: object, told: object) -> None:
+        started.append(told)
+
     async with Processes("tree") as processes:
-        owned = Owned(processes, session.hold, [], clear, lambda _, news: started.append(news))
+        news = cast("News", SimpleNamespace(process=tell))
+        owned = Owned(processes, session.hold, [], Jobs(), clear, news)
         with pytest.raises(Superseded):
             await owned.spawn(command("sleep", "1000"), grace=0.0)
 

@@ -9,7 +9,17 @@ from typing import Any, Literal, TypeAlias
 from starlette.types import Receive, Scope, Send
 
 from lastword.runtime.jobs import MOST
-from lastword.server import cell_wire, cells, metrics, processes, queue, records, sessions, wire
+from lastword.server import (
+    cell_wire,
+    cells,
+    metrics,
+    process_wire,
+    processes,
+    queue,
+    records,
+    sessions,
+    wire,
+)
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.limits import has_right_of_way
 from lastword.server.problems import Trouble
@@ -209,13 +219,13 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         *("GET", f"{_ONE}/processes", processes.listed, "read"),
         "The processes that its runs have started.",
-        wire.Processes,
+        process_wire.Processes,
         problems=("unknown-session",),
     ),
     Operation(
         *("GET", f"{_PROCESS}/output", processes.output, "read"),
         "What goes on under an id wrote, from an offset on.",
-        wire.OutputOut,
+        process_wire.OutputOut,
         query=(
             Query("offset", "Bytes to leave out.", _count(most=records.MOST)),
             Query("limit", "How many at most.", _count(1, MOST)),
@@ -225,21 +235,21 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         *("POST", f"{_PROCESS}/input", processes.write, "approve"),
         "Write to what goes on under an id.",
-        wire.Given,
-        takes=wire.InputIn,
+        process_wire.Given,
+        takes=process_wire.InputIn,
         problems=("unknown-session", "not-found", "not-running"),
     ),
     Operation(
         *("POST", f"{_PROCESS}/signal", processes.signal, "approve"),
         "Send a signal to what goes on under an id.",
-        wire.Given,
-        takes=wire.SignalIn,
+        process_wire.Given,
+        takes=process_wire.SignalIn,
         problems=("unknown-session", "not-found", "not-running"),
     ),
     Operation(
         *("DELETE", _PROCESS, processes.end, "stop"),
         "End what goes on under an id, with all that it started.",
-        wire.Processes,
+        process_wire.Processes,
         problems=("unknown-session", "not-found"),
     ),
     Operation("GET", _QUEUE, queue.listed, "read", "The messages that wait.", wire.QueueOut),

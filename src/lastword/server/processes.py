@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lastword.runtime.jobs import MOST, Job, signal_named
-from lastword.server import wire
+from lastword.server import process_wire
 from lastword.server.desk import Asked, Reply, made, reply
 from lastword.server.problems import Trouble
 from lastword.server.records import MOST as ANY
@@ -15,7 +15,7 @@ async def listed(asked: Asked) -> Reply:
     session = await asked.known()
     outputs = {job.pid: job.output for job in session.processes}
     told = [asked.shapes.process(one, outputs.get(one.news.pid, "")) for one in session.spans]
-    return await made(wire.Processes(told))
+    return await made(process_wire.Processes(told))
 
 
 async def output(asked: Asked) -> Reply:
@@ -27,29 +27,29 @@ async def output(asked: Asked) -> Reply:
     job = await _job(asked)
     piece = job.read(begin, limit)
     what = job.id, piece.text, piece.begin, piece.end, piece.total, piece.code
-    return await made(wire.OutputOut(*what, job.ending if piece.code is not None else ""))
+    return await made(process_wire.OutputOut(*what, job.ending if piece.code is not None else ""))
 
 
 async def write(asked: Asked) -> Reply:
     """Have it read something."""
-    told, job = await asked.body(wire.InputIn), await _job(asked)
+    told, job = await asked.body(process_wire.InputIn), await _job(asked)
     try:
         read = await job.write(told.text.encode(errors="surrogateescape"), last=told.end)
     except (ValueError, BrokenPipeError) as error:
         raise Trouble("not-running", str(error)) from error
-    return reply(wire.Given(read))
+    return reply(process_wire.Given(read))
 
 
 async def signal(asked: Asked) -> Reply:
     """Send it a signal."""
-    told, job = await asked.body(wire.SignalIn), await _job(asked)
+    told, job = await asked.body(process_wire.SignalIn), await _job(asked)
     try:
         number = signal_named(told.signal)
     except ValueError as error:
         raise Trouble("bad-request", str(error)) from error
     if not await job.signal(number):
         raise Trouble("not-running", f"{job.id} has ended, so nothing was sent: {job.ending}")
-    return reply(wire.Given(True))
+    return reply(process_wire.Given(True))
 
 
 async def end(asked: Asked) -> Reply:
@@ -58,7 +58,7 @@ async def end(asked: Asked) -> Reply:
     if not job.alive:
         raise Trouble("not-found", f"{job.id} has ended already: {job.ending}")
     await job.end()
-    return await listed(asked) if "read" in asked.who.rights else reply(wire.Processes([]))
+    return await listed(asked) if "read" in asked.who.rights else reply(process_wire.Processes([]))
 
 
 async def _job(asked: Asked) -> Job:

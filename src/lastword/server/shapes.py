@@ -41,7 +41,7 @@ from lastword.core.recovery import Recovery
 from lastword.core.shown import Shown
 from lastword.runtime.news import QueueNews, Span
 from lastword.runtime.ticket import Ticket
-from lastword.server import cell_wire, question_wire, wire
+from lastword.server import cell_wire, process_wire, question_wire, wire
 from lastword.stores.contract import StoredCell
 from lastword.surfaces.words import worded
 
@@ -169,10 +169,12 @@ class Shapes:
             [question_wire.ChoiceOut(c.label, c.allow, c.always, c.scope) for c in said.choices],
         )
 
-    def process(self, span: Span, output: str = "") -> wire.ProcessOut:
+    def process(self, span: Span, output: str = "") -> process_wire.ProcessOut:
         news = span.news
         what = news.job, news.pid, news.command, news.kept, self.out(span.run)
-        return wire.ProcessOut(*what, span.started_at, span.ended_at, news.code, output[-_OUTPUT:])
+        return process_wire.ProcessOut(
+            *what, span.started_at, span.ended_at, news.code, output[-_OUTPUT:]
+        )
 
     def cell(self, cell: StoredCell, ending: Ending | None = None) -> cell_wire.CellOut:
         """A cell as the store has it; or, if it is known better, how it ended."""

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from lastword.core.model import Origin, Outcome, Placement, Policy, Reason, Status
 from lastword.server.cell_wire import CellOut
+from lastword.server.process_wire import ProcessOut
 from lastword.server.question_wire import QuestionOut
 
 Text: TypeAlias = Annotated[str, Meta(max_length=1_000_000)]
@@ -62,19 +63,6 @@ class AnswerIn(Struct, forbid_unknown_fields=True):
     generation: Annotated[int, Meta(ge=0)]
     always: bool = False
     scope: str = ""  # which of those that the question offers; the narrowest, if none is named
-
-
-class InputIn(Struct, forbid_unknown_fields=True):
-    """What a process is to read; with `end`, nothing follows."""
-
-    text: Annotated[str, Meta(max_length=65_536)]
-    end: bool = False
-
-
-class SignalIn(Struct, forbid_unknown_fields=True):
-    """A signal, by its name or its number."""
-
-    signal: Annotated[str, Meta(max_length=20)]
 
 
 # what is answered
@@ -297,44 +285,6 @@ class QueueOut(Struct):
 
     messages: list[QueuedOut]
     hushed: bool
-
-
-class ProcessOut(Struct):
-    """A process that a run has started; `id` is what it goes on under, if it does."""
-
-    id: str
-    pid: int
-    command: str
-    kept: bool
-    run: str
-    started_at: float
-    ended_at: float | None
-    code: int | None
-    output: str
-
-
-class Processes(Struct):
-    """Those that run, and the last of those that have ended."""
-
-    processes: list[ProcessOut]
-
-
-class OutputOut(Struct):
-    """Some of what a process wrote, from byte `begin` to `end` of `total`; read on at `end`."""
-
-    id: str
-    text: str
-    begin: int
-    end: int
-    total: int
-    code: int | None
-    ended: str
-
-
-class Given(Struct):
-    """Whether it has been read, or sent; what has not been read waits."""
-
-    done: bool
 
 
 class EntryOut(Struct):
