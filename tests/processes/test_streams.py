@@ -1,6 +1,7 @@
 """What a process reads and writes: nothing is lost that was not counted, and nobody holds it up."""
 
 import asyncio
+import fcntl
 import signal
 import tracemalloc
 
@@ -236,17 +237,50 @@ async def test_a_hundred_megabytes_take_no_more_memory_than_what_is_kept() -> No
     assert most < 5 * MEGABYTE
 
 
+async def test_while_one_process_writes_without_end_others_have_their_turn() -> None:
+    async with a_warden() as warden:
+        flood = await warden.spawn(command("cat", "/dev/zero"))
+        largest, before = 0, 0
+        while flood.stdout.total < 200 * MEGABYTE:
+            await asyncio.sleep(0)
+            largest, before = max(largest, flood.stdout.total - before), flood.stdout.total
+        await flood.end(grace=0)
+
+    assert largest <= 1 << 18  # of a turn of the loop
+
+
+async def test_as_many_pipes_are_made_wide_as_leave_others_theirs() -> None:
+    """What all pipes of a user hold is limited; so a program's own are wide by turns."""
+    async with a_warden() as warden:
+        writing = command(*sh("head -c 1000000 /dev/zero; exec sleep 1000"))
+        many = [await warden.spawn(writing) for _ in range(20)]
+        await until(lambda: all(process.stdout.total == 1_000_000 for process in many))
+        holding = [size for process in many if (size := held_by(process)) > 1 << 16]
+
+    assert 0 < len(holding) <= 16
+
+
+def held_by(process: Process) -> int:
+    """How much its pipe can hold."""
+    sizes: list[int] = []
+    process.stdout.control(lambda fd: sizes.append(fcntl.fcntl(fd, fcntl.F_GETPIPE_SZ)))
+    return sizes[0]
+
+
 # a reader
 
 
-@pytest.mark.parametrize("limit", [2, 1000, 1 << 16, MEGABYTE])
-async def test_a_slow_reader_misses_nothing_and_is_waited_for(limit: int) -> None:
+@pytest.mark.parametrize(
+    ("limit", "held"),  # what a pipe and a read can hold: more, where more is kept
+    [(2, 1 << 17), (1000, 1 << 17), (1 << 16, 1 << 17), (MEGABYTE, 3 << 18)],
+)
+async def test_a_slow_reader_misses_nothing_and_is_waited_for(limit: int, held: int) -> None:
     async with a_warden() as warden:
         process = await warden.spawn(command(*ON_A_WORD, stdin="pipe", output_limit=limit))
         read, behind = await read_slowly(process, pauses=5)
 
     assert read == READY_AND_A_MILLION_LINES
-    assert behind <= limit // 2 + 2 * (1 << 16)  # what a pipe and a read can hold
+    assert behind <= limit // 2 + held
 
 
 @pytest.mark.parametrize(

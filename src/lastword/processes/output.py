@@ -12,10 +12,14 @@ import asyncio
 import fcntl
 import os
 import termios
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
+from itertools import chain
 
-_CHUNK = 1 << 16
+from lastword.processes import wide
+from lastword.processes.stretch import Stretch
+
+_CHUNK = 1 << 16  # bytes that are read at once: as much as a pipe holds
 _TERMINAL_HOLDS = 1 << 17  # bytes, more than a kernel keeps of what was written to one
 
 
@@ -27,9 +31,9 @@ class Output:
         self._loop = asyncio.get_running_loop()
         self._fd = fd
         self._half = max(limit // 2, 1)
-        self._head = bytearray()
-        self._tail = bytearray()
-        self._tail_at = 0  # where in the stream the tail begins
+        self._head = Stretch()
+        self._tail = Stretch()
+        self._chunk = _CHUNK
         self._may_read = may_read
         self._readers: dict[object, int] = {}  # how far each has come
         self._news: asyncio.Future[None] | None = None
@@ -81,13 +85,22 @@ class Output:
 
     def _kept(self) -> tuple[bytes, bytes]:
         if self.cut:
-            return bytes(self._head), bytes(self._tail[-self._half :])
-        return bytes(self._head + self._tail), b""
+            return self._head.last(self._half), self._tail.last(self._half)
+        return b"".join(self._pieces()), b""
+
+    def pieces(self) -> list[bytes | bytearray]:
+        """All of it in order, if nothing was cut; put together by nobody."""
+        self._may_read("reading of what it wrote")
+        return list(self._pieces())
+
+    def _pieces(self) -> Iterator[bytes | bytearray]:
+        return chain(self._head, self._tail)
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """What is written, as it is written, until the process has ended."""
         me = object()
-        self._readers[me] = 0 if self._tail_at == len(self._head) else self._tail_at
+        whole = self._tail.start == self._head.end
+        self._readers[me] = 0 if whole else self._tail.start
         try:
             while True:
                 self._may_read("reading of what it wrote")
@@ -114,15 +127,14 @@ class Output:
 
     def _since(self, offset: int) -> bytes:
         end = self.total if self._end is None else self._end
-        if offset < len(self._head):
-            return bytes(self._head[offset:end])
-        return bytes(self._tail[offset - self._tail_at : max(end - self._tail_at, 0)])
+        part = self._head if offset < self._head.end else self._tail
+        return part.some(offset, end)
 
     # reading
 
     def _readable(self) -> None:
         try:
-            data = os.read(self._fd, _CHUNK)
+            data = os.read(self._fd, self._chunk)
         except (BlockingIOError, InterruptedError):
             return
         except OSError:  # a terminal says so when the last process has let go of it
@@ -131,8 +143,15 @@ class Output:
             self.close()
             return
         self._take(data)
+        if len(data) == _CHUNK == self._chunk:
+            self._widen()
         if any(self.total - at > self._half for at in self._readers.values()):
             self._loop.remove_reader(self._fd)
+
+    def _widen(self) -> None:
+        """It writes much: have the pipe hold more, if as much may be kept at all."""
+        if self._half >= wide.CHUNK and wide.widen(self._fd):
+            self._chunk = wide.CHUNK
 
     def _resume(self) -> None:
         behind = any(self.total - at > self._half for at in self._readers.values())
@@ -143,15 +162,14 @@ class Output:
         self.total += len(data)
         room = self._half - len(self._head)
         if room > 0:
-            self._head += data[:room]
+            self._head.add(data[:room])
             data = data[room:]
-            self._tail_at = len(self._head)
-        self._tail += data
-        if len(self._tail) > 2 * self._half + _CHUNK:  # seldom: moving it is what costs
-            read = min(self._readers.values(), default=self.total) - self._tail_at
-            surplus = max(min(len(self._tail) - self._half - _CHUNK, read), 0)
-            del self._tail[:surplus]
-            self._tail_at += surplus
+            if not len(self._tail):
+                self._tail = Stretch(self._head.end)
+        if data:
+            self._tail.add(data)
+            needed = (self.total - self._half, *self._readers.values())
+            self._tail.forget(min(needed))
         self._wake()
 
     def control(self, act: Callable[[int], object]) -> None:
@@ -170,7 +188,7 @@ class Output:
     def _drain(self) -> None:
         left = self._held()
         with suppress(OSError):  # nothing is left, or the last process let go of a terminal
-            while left > 0 and (data := os.read(self._fd, min(left, _CHUNK))):
+            while left > 0 and (data := os.read(self._fd, min(left, self._chunk))):
                 left -= len(data)
                 self._take(data)
 
@@ -189,6 +207,7 @@ class Output:
         if self._fd >= 0:
             self._loop.remove_reader(self._fd)
             os.close(self._fd)
+            wide.closed(self._fd)
             self._fd = -1
         if self._end is None:
             self._end = self.total
