@@ -97,7 +97,7 @@ def command(  # noqa: PLR0913 - each is one thing to say of a process, with a de
         argv=words,
         name=_short(name or shell or shlex.join(words)),
         cwd=os.path.abspath(folder),  # noqa: PTH100 - bytes that are no text pass through it
-        env=_environment(os.environ if env is None else env),
+        env=dict(os.environ) if env is None else _environment(env),
         stdin=stdin,
         terminal=pty,
         errors="merged" if merged else "own",
@@ -153,12 +153,24 @@ def _text(value: object, what: str) -> str:
 def _environment(env: Mapping[str, str]) -> dict[str, str]:
     if not isinstance(env, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
         raise TypeError(f"env must be a mapping of names to values, not a {type(env).__name__}")
+    if _all_in_order(env):
+        return dict(env)
     for name, text in env.items():
         _text(name, "the name of an environment variable")
         if not name or "=" in name:
             raise ValueError(f"{name!r} cannot be the name of an environment variable")
         _text(text, f"the environment variable {name}")
     return dict(env)
+
+
+def _all_in_order(env: Mapping[str, str]) -> bool:
+    """Found out at once, for nearly always it is so; who is to blame is sought one by one."""
+    try:
+        names = "".join(env)
+        os.fsencode(together := names + "".join(env.values()))
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return "" not in env and "=" not in names and "\0" not in together
 
 
 def _check_rest(stdin: object, limits: object, output_limit: object, *, pty: object) -> None:
