@@ -43,6 +43,12 @@ def crash(): import ctypes; ctypes.string_at(0)
 def shout(): print("hello"); os.write(1, b"raw\\n"); subprocess.run(["echo", "child"])
 def about(): return os.getcwd(), os.environ.get("SET_LATER"), sys.argv, os.getsid(0) == os.getpid()
 def much(count): return bytes(count)
+def given_back(thing): return thing
+class Mark:
+    """Notes how often the loop has turned when it is pickled, and when it is made again."""
+    turns, seen = 0, []
+    def __reduce__(self): Mark.seen.append(Mark.turns); return marked, ()
+def marked(): Mark.seen.append(Mark.turns); return Mark()
 def hold(canary):
     holder = open(canary, "w")
     print("x", end="", file=holder, flush=True)
@@ -308,3 +314,28 @@ async def test_what_it_left_behind_ends_with_the_warden(
 
             assert await canary.dead(timeout=10.0)
     assert [report.fate for report in ending.processes] == ["killed"]
+
+
+# what is much
+
+
+async def test_two_hundred_megabytes_come_back_as_they_went(tools: Any) -> None:
+    much = os.urandom(1 << 20) * 200
+    async with a_warden() as warden:
+        assert await called(warden, tools.given_back, much) == much
+
+
+async def test_while_much_is_put_together_and_taken_apart_the_loop_turns(tools: Any) -> None:
+    """A mark before and one behind many things tell how often it has turned in between."""
+    many = [tools.Mark(), list(range(1_000_000)), tools.Mark()]
+
+    async with a_warden() as warden:
+        calling = asyncio.create_task(called(warden, tools.given_back, many))
+        while not calling.done():
+            await asyncio.sleep(0)
+            tools.Mark.turns += 1
+
+    assert calling.result()[1] == many[1]
+    began, put_together, came, taken_apart = tools.Mark.seen
+    assert put_together - began >= 10
+    assert taken_apart - came >= 10

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 from lastword.core.value import value
 
 Stdin: TypeAlias = Literal["none", "pipe"] | bytes
+Pieces: TypeAlias = tuple[bytes, ...]
 _SHELL = "/bin/sh"
 _LONGEST_NAME = 200
 _LONGEST_GRACE = 1_000_000
@@ -56,7 +57,7 @@ class Command:
     name: str  # as a person would recognise it
     cwd: str
     env: dict[str, str] = field(repr=False)
-    stdin: Stdin = "none"
+    stdin: Stdin | Pieces = "none"
     terminal: bool = False
     errors: Literal["own", "merged", "ours"] = "own"  # where its second stream goes
     limits: Limits = Limits()

@@ -9,6 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lastword.errors import Superseded
+from lastword.processes import wide
+
+_A_TURN = 1 << 20  # bytes that are written in one turn of the loop, however fast they are read
 
 
 @dataclass(slots=True)
@@ -34,6 +37,7 @@ class Input:
         self._may_write = may_write
         self._unread: deque[_Written] = deque()
         self._last = False  # nothing follows what is waiting
+        self._wide = False  # it was tried to have the pipe hold more
         os.set_blocking(fd, False)
 
     async def write(self, data: bytes) -> None:
@@ -79,29 +83,44 @@ class Input:
         self._flush()
 
     def _flush(self) -> None:
+        room = _A_TURN
         while self._unread and self._fd >= 0:
-            first = self._unread[0]
-            if not _may_go_on(first.may):
-                self._unread.popleft()
-                _tell(first.done, all_of_it=False)
-                continue
-            try:
-                left = first.data[os.write(self._fd, first.data) :] if first.data else first.data
-            except (BlockingIOError, InterruptedError):
+            count = self._write(self._unread[0], room)
+            if count is None:
                 self._loop.add_writer(self._fd, self._flush)
                 return
-            except OSError:  # nobody reads it any more
-                self.let_go()
-                return
-            if left:
-                first.data = left
-            else:
-                self._unread.popleft()
-                _tell(first.done, all_of_it=True)
+            room -= count
         if self._fd >= 0:
             self._loop.remove_writer(self._fd)
             if self._last:
                 self.let_go()
+
+    def _write(self, first: _Written, room: int) -> int | None:
+        """How much of it was written; None if nothing more can be in this turn."""
+        if not _may_go_on(first.may):
+            self._unread.popleft()
+            _tell(first.done, all_of_it=False)
+            return 0
+        try:
+            count = os.write(self._fd, first.data[:room]) if first.data else 0
+        except (BlockingIOError, InterruptedError):
+            return None
+        except OSError:  # nobody reads it any more
+            self.let_go()
+            return 0
+        first.data = first.data[count:]
+        if not first.data:
+            self._unread.popleft()
+            _tell(first.done, all_of_it=True)
+        elif count < room:
+            self._widen()
+        return count if count < room else None
+
+    def _widen(self) -> None:
+        """There is more to read than the pipe holds."""
+        if not self._wide:
+            self._wide = True
+            wide.widen(self._fd)
 
     def close(self) -> None:
         """Write no more. The process reads the end of its input."""
@@ -113,6 +132,7 @@ class Input:
         if self._fd >= 0:
             self._loop.remove_writer(self._fd)
             os.close(self._fd)
+            wide.closed(self._fd)
             self._fd = -1
         while self._unread:
             _tell(self._unread.popleft().done, all_of_it=False)

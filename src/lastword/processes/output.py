@@ -12,6 +12,7 @@ import asyncio
 import fcntl
 import os
 import termios
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import suppress
 from itertools import chain
@@ -88,10 +89,12 @@ class Output:
             return self._head.last(self._half), self._tail.last(self._half)
         return b"".join(self._pieces()), b""
 
-    def pieces(self) -> list[bytes | bytearray]:
-        """All of it in order, if nothing was cut; put together by nobody."""
+    def handed_over(self) -> deque[bytes | bytearray]:
+        """All that was kept, as it came; it is the caller's, and kept here no longer."""
         self._may_read("reading of what it wrote")
-        return list(self._pieces())
+        pieces = deque(self._pieces())
+        self._head, self._tail = Stretch(), Stretch()
+        return pieces
 
     def _pieces(self) -> Iterator[bytes | bytearray]:
         return chain(self._head, self._tail)

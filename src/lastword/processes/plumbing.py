@@ -19,7 +19,7 @@ class Plumbing:
     def __init__(self, command: Command, may_act: Callable[[str], None]) -> None:
         self.theirs: list[int] = []  # its standard input, output and errors
         self.terminal = ""
-        self.told = isinstance(command.stdin, bytes)  # all that it is to read
+        self.told = not isinstance(command.stdin, str)  # all that it is to read
         self.stdin: Input | None = None
         self.stderr: Output | None = None
         self._ours: list[int] = []
@@ -38,8 +38,10 @@ class Plumbing:
             self.stdin = Input(others.pop(0), command.name, may_act)
         if others:
             self.stderr = Output(others.pop(0), command.output_limit, may_act)
-        if isinstance(command.stdin, bytes) and self.stdin:
-            self.stdin.begin(command.stdin)
+        if self.stdin and not isinstance(command.stdin, str):
+            told = command.stdin
+            for piece in (told,) if isinstance(told, bytes) else told:
+                self.stdin.begin(piece)
             self.stdin.end()
 
     def _open_pipes(self, command: Command) -> None:

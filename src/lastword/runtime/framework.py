@@ -130,11 +130,11 @@ class ForFrameworks:
     async def isolate(self, function: Callable[..., R], *args: object, **kwargs: object) -> R:
         """Call a function in a process of its own, inside a tool: a stop kills it.
 
-        What it is given may be long, like all rules of an agent; that is put together beside the
-        loop. Whether it may start is asked after that, in the step in which it does.
+        Whether it may start is asked once what it is given was put together, in the step in which
+        it does.
         """
         name = getattr(function, "__name__", "function")
-        work = await asyncio.to_thread(prepared, function, args, kwargs, name)
+        work = await prepared(function, args, kwargs, name)
         return await self._going.processes.call(work)
 
     def notes(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from lastword.core.model import CallId, Status
 from lastword.core.receipt import AnswerReport, ToolNews, ToolReport
 from lastword.core.transcript import Answered, Asked, Called, Entry, Native, Nature, Result
 from lastword.errors import ImpossibleMove
-from lastword.processes.isolated import prepared
+from lastword.processes.isolated import Prepared, prepared
 from lastword.runtime.checks import (
     Unbegun,
     encodable,
@@ -79,6 +79,7 @@ class Call(Generic[R]):
         self._ledger = ledger
         self._args = args
         self._kwargs = kwargs
+        self._work: Prepared | None = None  # as its process is given it
 
     @cached_property
     def arguments(self) -> str:
@@ -107,16 +108,18 @@ class Call(Generic[R]):
         if KEY in _parameters(self.tool):
             self._kwargs = {KEY: self.key, **self._kwargs}
 
+    async def prepare(self) -> None:
+        """For a process of its own: put together what it is given, or it never begins."""
+        self._work = await prepared(self.tool, self._args, self._kwargs, self.name)
+
     def begin(self) -> object:
         """The tool's first line, if the run may still act; the check is in the same step."""
         if self.late:
             return self.tool(*self._args, **self._kwargs)
-        if not self.isolated:
-            self._ledger.check_in(self)
-            return self.tool(*self._args, **self._kwargs)
-        work = prepared(self.tool, self._args, self._kwargs, self.name)  # or it never began
         self._ledger.check_in(self)
-        return self._ledger.processes.call(work)
+        if self._work is None:
+            return self.tool(*self._args, **self._kwargs)
+        return self._ledger.processes.call(self._work)
 
     @contextmanager
     def under_way(self) -> Generator[Part]:
@@ -341,6 +344,8 @@ class Ledger:
     async def _begun(self, made: Call[Any]) -> Any:  # noqa: ANN401 - as the tool gives
         if made.late:
             return await cast("Awaitable[Any]", made.begin())
+        if made.isolated:
+            await made.prepare()
         in_thread = not made.isolated and not is_async(made.tool)
         threads = self._threads if in_thread else None
         return await call(made.begin, made.effect, self._hold, threads)

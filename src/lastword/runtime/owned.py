@@ -13,7 +13,7 @@ from lastword.core.model import RunId
 from lastword.core.receipt import ProcessNews, ProcessReport, Unconfirmed
 from lastword.processes import Process, Processes, Warden
 from lastword.processes.command import Command
-from lastword.processes.isolated import make
+from lastword.processes.isolated import Prepared, make
 from lastword.runtime.asking import running
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.jobs import Job, Jobs
@@ -147,7 +147,7 @@ class Owned:
             job.ended_by = "with the answer that started it"
         job.has_ended()
 
-    async def call(self, work: Command) -> Any:  # noqa: ANN401 - whatever the tool gives
+    async def call(self, work: Prepared) -> Any:  # noqa: ANN401 - whatever the tool gives
         """Make a prepared call of a function, in a process of its own."""
         warden = await self._warden(0.0)
         may_act = self._hold.must_hold

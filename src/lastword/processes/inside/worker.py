@@ -9,7 +9,8 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import IO, Any
 
 from .wire import Message
 
@@ -29,8 +30,8 @@ def call_of_python(order: Message, fds: list[int]) -> None:
     os.environ.update(order["env"])
     _become(order)
     with os.fdopen(work, "rb") as source:
-        payload = source.read()
-    reply = _pickled(_outcome(payload))
+        outcome = _outcome(source)
+    reply = _pickled(outcome)
     with os.fdopen(answer, "wb") as target:
         target.write(reply)
     with suppress(OSError, ValueError):  # whoever reads the log may have left
@@ -51,12 +52,21 @@ def _become(order: Message) -> None:
     sys.stderr = os.fdopen(2, "w", closefd=False, buffering=1)
 
 
-def _outcome(payload: bytes) -> tuple[Any, ...]:
+class _Called(pickle.Unpickler):
+    """What the host wrote, in a stream: it may be much."""
+
+    def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401 - as it has it
+        return _found(partial(super().find_class, module, name))
+
+
+def _outcome(source: IO[bytes]) -> tuple[Any, ...]:
     try:
-        main, called = pickle.loads(payload)  # noqa: S301 - the host wrote it
+        main = pickle.load(source)  # noqa: S301 - the host wrote it
         if main[1]:
             _load_main(*main)
-        function, args, kwargs = _found(lambda: pickle.loads(called))  # noqa: S301 - as above
+        called = _Called(source)
+        function = called.load()
+        args, kwargs = called.load()
         return ("gave", function(*args, **kwargs))
     except SystemExit as error:
         os._exit(error.code if isinstance(error.code, int) else int(error.code is not None))
