@@ -237,6 +237,7 @@ async def test_a_hundred_megabytes_take_no_more_memory_than_what_is_kept() -> No
     assert most < 5 * MEGABYTE
 
 
+@pytest.mark.scenario("P93", part="processes")
 async def test_while_one_process_writes_without_end_others_have_their_turn() -> None:
     async with a_warden() as warden:
         flood = await warden.spawn(command("cat", "/dev/zero"))
@@ -246,18 +247,18 @@ async def test_while_one_process_writes_without_end_others_have_their_turn() -> 
             largest, before = max(largest, flood.stdout.total - before), flood.stdout.total
         await flood.end(grace=0)
 
-    assert largest <= 1 << 18  # of a turn of the loop
+    assert largest <= 1 << 19  # in a turn of the loop
 
 
 async def test_as_many_pipes_are_made_wide_as_leave_others_theirs() -> None:
     """What all pipes of a user hold is limited; so a program's own are wide by turns."""
     async with a_warden() as warden:
-        writing = command(*sh("head -c 1000000 /dev/zero; exec sleep 1000"))
-        many = [await warden.spawn(writing) for _ in range(20)]
-        await until(lambda: all(process.stdout.total == 1_000_000 for process in many))
+        writing = command(*sh("head -c 2000000 /dev/zero; exec sleep 1000"))
+        many = [await warden.spawn(writing) for _ in range(12)]
+        await until(lambda: all(process.stdout.total == 2_000_000 for process in many))
         holding = [size for process in many if (size := held_by(process)) > 1 << 16]
 
-    assert 0 < len(holding) <= 16
+    assert 0 < len(holding) <= 8
 
 
 def held_by(process: Process) -> int:
@@ -272,7 +273,7 @@ def held_by(process: Process) -> int:
 
 @pytest.mark.parametrize(
     ("limit", "held"),  # what a pipe and a read can hold: more, where more is kept
-    [(2, 1 << 17), (1000, 1 << 17), (1 << 16, 1 << 17), (MEGABYTE, 3 << 18)],
+    [(2, 1 << 17), (1000, 1 << 17), (1 << 16, 1 << 17), (MEGABYTE, 3 << 19)],
 )
 async def test_a_slow_reader_misses_nothing_and_is_waited_for(limit: int, held: int) -> None:
     async with a_warden() as warden:

@@ -1,6 +1,10 @@
 """A tool that cannot be asked to end can be killed, if it has a process of its own."""
 
 import asyncio
+import importlib
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -50,6 +54,78 @@ async def test_an_isolated_tool_gives_what_it_gives_and_is_in_the_ledger() -> No
         assert await (await session.send("go")).outcome() == Outcome.COMPLETED
         assert given == [42]
         assert any(getattr(entry, "name", "") == "sum" for entry in await session.log())
+
+
+SCRIPT = """
+import asyncio, os, sys
+from lastword import Run, Runtime
+
+with open(sys.argv[1], "a") as runs: print("run", file=runs)
+
+def double(n): return 2 * n
+
+async def engine(run: Run):
+    tool = run.gate(double, isolated=True)
+    print([await tool(n) for n in range(4)], flush=True)
+
+async def main():
+    async with Runtime(engine) as runtime:
+        for n in range(3):
+            await (await runtime.session(f"s{n}").send("go")).outcome()
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.scenario("P90", part="isolated")
+def test_a_script_is_run_once_for_all_calls_of_its_tools(tmp_path: Path) -> None:
+    script, runs = tmp_path / "script.py", tmp_path / "runs"
+    script.write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, script, runs], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout == "[0, 2, 4, 6]\n" * 3, done.stderr
+    assert runs.read_text() == "run\n" * 2  # by the person, and for the tools
+
+
+IMPORTS_FOR_EVER = """
+import os
+def tool(): return "done"
+if os.getpid() != {me} and os.path.exists({marker!r}):
+    with open({marker!r}, "w") as marker: print(os.getpid(), file=marker)
+    while True: pass
+"""
+
+
+@pytest.mark.scenario("P92", part="isolated")
+async def test_a_stop_ends_an_import_that_never_ends_and_the_next_run_begins_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    marker = tmp_path / "marker"
+    marker.touch()
+    words = IMPORTS_FOR_EVER.format(me=os.getpid(), marker=str(marker))
+    (tmp_path / "importing_for_ever.py").write_text(words)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    module = importlib.import_module("importing_for_ever")
+    given: list[str] = []
+
+    async def engine(run: Run) -> None:
+        given.append(await run.gate(module.tool, isolated=True)())
+
+    async with Runtime(engine, grace=0.1) as r:
+        session = r.session("s")
+        await session.send("go")
+        await until(lambda: marker.read_text().endswith("\n"))
+        receipt = await session.stop()
+
+        assert receipt.quiet
+        assert gone(int(marker.read_text()))
+        marker.unlink()
+        ticket = await session.send("again")
+        assert await ticket.outcome() == Outcome.COMPLETED
+        assert given == ["done"]
 
 
 async def test_only_a_tool_that_is_not_async_can_be_isolated() -> None:

@@ -14,21 +14,13 @@ from typing import Any
 from lastword.core.value import value
 from lastword.errors import WorkerDied
 from lastword.processes.command import Command, current_folder
+from lastword.processes.nursery import Home
 from lastword.processes.pickled import Pickled, unpickled
 from lastword.processes.warden import Warden, anyone
 
 _NO_LIMIT = 1 << 60  # what a tool gives back is kept whole, as it would be without a process
 _MAIN = "__main__"
 _AT_ONCE = 1 << 16  # bytes of an answer that are read in no time
-
-
-@value
-class Home:
-    """What has to be imported before a call can be made."""
-
-    modules: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()  # in which this program has found them
-    main: tuple[str, str] = ("", "")  # its script: the module's name, and the file
 
 
 @value

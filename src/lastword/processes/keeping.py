@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Literal, Self
 
 from lastword.errors import ProcessError
 from lastword.processes.cgroups import Allowance, Groups, groups
+from lastword.processes.inside.wire import Message
 from lastword.processes.levels import LEVELS, Level
+from lastword.processes.nursery import Home, Lend, Nurseries, Nursery
 from lastword.processes.page import Page
 from lastword.processes.selftest import holds
 from lastword.processes.warden import Warden
 from lastword.processes.zygote import NoAnswer, Zygote
 
 _LEAST = 1.0  # seconds beyond the grace in which everything must have ended
+_UNCOUNTED = 1 << 20  # what a nursery forks is counted by each run
 MOST = 2048  # processes and threads that one run may have, where a limit can be set
 
 
@@ -54,6 +58,7 @@ class Processes:
         self._retired: list[Zygote] = []  # that see off whom they forked
         self._page: Page | None = None
         self.on_zygote: Callable[[int], Awaitable[None]] = _nobody  # told before anything starts
+        self.nurseries = Nurseries()
         self._wardens: set[Warden] = set()
 
     def __repr__(self) -> str:
@@ -102,15 +107,40 @@ class Processes:
             self._retired = [z for z in (*self._retired, self._zygote) if z and z.busy]
             self._zygote = await self._start_zygote(self.level)
 
-    async def warden(self) -> Warden:
-        """A warden, ready to start something."""
+    async def warden(self, nursery: Nursery | None = None) -> Warden:
+        """A warden, ready to start something; in which all is there that a nursery has."""
         level = await self.start()
         try:
-            return await self._warden(level)
+            return await self._warden(level, nursery)
         except ProcessError:
-            if self._zygote is None or not self._zygote.retired:
+            forking = nursery or self._zygote
+            if forking is None or not forking.retired:
                 raise
         return await self._warden(await self.start())  # of another zygote
+
+    async def nursery(self, home: Home, order: Message, lend: Lend) -> Nursery | None:
+        """One that has imported what is called, for wardens to be forks of; None if there is none.
+
+        Its own warden is lent until it has, so that a stop ends it too.
+        """
+        level = await self.start()
+        if level == "group" or not home.modules:
+            return None
+        return await self.nurseries.of(home, partial(self._raise, level, home, order, lend))
+
+    async def _raise(self, level: Level, home: Home, order: Message, lend: Lend) -> Nursery:
+        # not sealed: what it forks is called by the numbers that a person outside would use
+        keeper = await self._warden("tree" if level == "sealed" else level, most=_UNCOUNTED)
+        keeper.alone = True
+        try:
+            give_back = lend(keeper)
+            nursery = Nursery(keeper, self._page)
+            await nursery.begin(home, order, scan=self._scan)
+        except BaseException:
+            keeper.stop(0)
+            raise
+        give_back()
+        return nursery
 
     async def close(self, grace: float = 2.0) -> list[str]:
         """End everything that is still kept, in bounded time; what could not be ended, by name."""
@@ -118,6 +148,7 @@ class Processes:
         if self._starting:
             self._starting.cancel()
             await asyncio.wait([self._starting])
+        self.nurseries.leave()
         endings = [warden.stop(grace) for warden in self._wardens]
         if endings:
             await asyncio.wait(endings, timeout=grace + _LEAST)
@@ -173,12 +204,14 @@ class Processes:
             raise
         return zygote
 
-    async def _warden(self, level: Level) -> Warden:
+    async def _warden(
+        self, level: Level, nursery: Nursery | None = None, most: int | None = None
+    ) -> Warden:
         if self._zygote is None:
             raise ProcessError("these processes have been closed")
         group = self._groups.new() if self._groups else None
-        most, scan = self._allowance.most, self._scan
-        warden = Warden(self._zygote, level, most=most, scan=scan, group=group)
+        most, scan = most or self._allowance.most, self._scan
+        warden = Warden(nursery or self._zygote, level, most=most, scan=scan, group=group)
         self._wardens.add(warden)
         warden.when_over(lambda: self._wardens.discard(warden))
         try:

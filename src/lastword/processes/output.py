@@ -21,6 +21,7 @@ from lastword.processes import wide
 from lastword.processes.stretch import Stretch
 
 _CHUNK = 1 << 16  # bytes that are read at once: as much as a pipe holds
+_MUCH = 1 << 20
 _TERMINAL_HOLDS = 1 << 17  # bytes, more than a kernel keeps of what was written to one
 
 
@@ -152,8 +153,12 @@ class Output:
             self._loop.remove_reader(self._fd)
 
     def _widen(self) -> None:
-        """It writes much: have the pipe hold more, if as much may be kept at all."""
-        if self._half >= wide.CHUNK and wide.widen(self._fd):
+        """It writes much: have the pipe hold more, if as much may be kept at all.
+
+        Not before somebody reads, or could have come too late to miss nothing.
+        """
+        late = self._readers or self.total >= _MUCH
+        if late and self._half >= wide.CHUNK and wide.widen(self._fd):
             self._chunk = wide.CHUNK
 
     def _resume(self) -> None:

@@ -57,7 +57,7 @@ class Plumbing:
         if command.errors == "merged":
             self.theirs.append(os.dup(write_out))
         elif command.errors == "ours":
-            self.theirs.append(_our_stderr())
+            self.theirs.append(our_stderr())
         else:
             read_errors, write_errors = os.pipe()
             self._ours.append(read_errors)
@@ -93,7 +93,8 @@ class Plumbing:
             self.stdin.let_go()
 
 
-def _our_stderr() -> int:
+def our_stderr() -> int:
+    """A copy of this program's own, for somebody to write to."""
     try:
         return os.dup(2)
     except OSError:  # a daemon may have closed it

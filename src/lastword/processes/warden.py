@@ -161,13 +161,14 @@ class Warden:
         while not answer.done():
             await asyncio.wait([answer], timeout=_AWAKE)
             if not answer.done():
-                self._wake()
+                self.wake()
                 silent = self._loop.time() - max(asked, heard())
                 if silent > _SECONDS_TO_START and self._zygote.may_act:
                     raise TimeoutError
         return answer.result()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Have it go on, and whoever forked it, should somebody have stopped them."""
         self._zygote.wake()
         self._signal_warden(signal.SIGCONT)
 
@@ -187,8 +188,14 @@ class Warden:
 
     async def escape(self, canary: int) -> None:
         """Start the escape artist of the self-test; the canary lives as long as it does."""
+        await self.begin({"start": "artist"}, (canary,))
+
+    async def begin(self, order: Message, fds: tuple[int, ...]) -> int:
+        """Start something of our own, with these descriptors; its id here."""
         self._next += 1
-        await self._start(self._next, {"start": "artist", "id": self._next}, (canary,))
+        id_ = self._next
+        await self._start(id_, {**order, "id": id_}, fds)
+        return id_
 
     # stopping
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import fcntl
 
-CHUNK = 1 << 18  # bytes that are read at once from a wide one: some 0.1 ms of a turn of the loop
-_HOLDS = 1 << 19
-_MOST = 16  # at a time: an eighth of what Linux allows a user
+CHUNK = 1 << 19  # bytes that are read at once from a wide one: some 0.2 ms of a turn of the loop
+_HOLDS = 1 << 20
+_MOST = 8  # at a time: an eighth of what Linux allows a user
 _wide: set[int] = set()  # by descriptor
 
 

@@ -14,6 +14,7 @@ from lastword.core.receipt import ProcessNews, ProcessReport, Unconfirmed
 from lastword.processes import Process, Processes, Warden
 from lastword.processes.command import Command
 from lastword.processes.isolated import Prepared, make
+from lastword.processes.nursery import Home, Nursery
 from lastword.runtime.asking import running
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.jobs import Job, Jobs
@@ -91,6 +92,8 @@ class Owned:
         self._wardens: list[Warden] = []
         self._shared: Warden | None = None  # the one that all but kept processes are started in
         self._opening = asyncio.Lock()
+        self._callers: dict[Home, Warden] = {}  # those that calls are made in
+        self._importing = asyncio.Lock()
         self._grace = 0.0  # the longest that any of them was given
         self._ended = False
 
@@ -149,7 +152,7 @@ class Owned:
 
     async def call(self, work: Prepared) -> Any:  # noqa: ANN401 - whatever the tool gives
         """Make a prepared call of a function, in a process of its own."""
-        warden = await self._warden(0.0)
+        warden = await self._warden_for(work)
         may_act = self._hold.must_hold
         await self._hold.steady()
         return await make(warden, work, may_start=self._begin, may_act=may_act)
@@ -186,10 +189,30 @@ class Owned:
                 self._shared = await self._new_warden()
             return self._shared
 
-    async def _new_warden(self) -> Warden:
+    async def _warden_for(self, work: Prepared) -> Warden:
+        """One in which what is called is there already, if that can be."""
+        async with self._importing:
+            if self._ended:
+                self._hold.must_hold("start of a process")
+            nursery = await self._processes.nursery(work.home, work.command.order, self._lend)
+            if nursery is None:
+                return await self._warden(0.0)
+            warden = self._callers.get(work.home)
+            if warden is None or not warden.open:
+                warden = self._callers[work.home] = await self._new_warden(nursery)
+            return warden
+
+    def _lend(self, keeper: Warden) -> Callable[[], None]:
+        """Whoever imports for this run is ended with it, until it has: then it is everybody's."""
         if self._ended:
             self._hold.must_hold("start of a process")
-        warden = await self._processes.warden()
+        self._wardens.append(keeper)
+        return lambda: None if self._ended else self._wardens.remove(keeper)
+
+    async def _new_warden(self, nursery: Nursery | None = None) -> Warden:
+        if self._ended:
+            self._hold.must_hold("start of a process")
+        warden = await self._processes.warden(nursery)
         if self._ended:  # a stop came meanwhile, and has found nothing to end; nor is there now
             warden.stop(0)
             self._hold.must_hold("start of a process")

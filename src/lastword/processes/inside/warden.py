@@ -20,6 +20,7 @@ from typing import Any
 
 from . import signals, start, wire
 from .family import Kin, Procfs
+from .nursery import tend
 from .page import Page
 from .wake import Wake
 from .worker import call_of_python
@@ -221,6 +222,8 @@ class Warden:
                 pid = start.program(order, fds)
             elif kind == "python":
                 pid = start.forked(partial(call_of_python, order), fds)
+            elif kind == "nursery":
+                pid = start.forked(partial(tend, order), fds)
             else:
                 pid = start.forked(start.escape_artist, fds)
         except start.StartError as error:

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from typing import IO, Any
 
 from .wire import Message
@@ -21,35 +22,46 @@ NOT_MAIN = "__lastword_worker__"  # what the host's script is called here, so th
 
 def call_of_python(order: Message, fds: list[int]) -> None:
     """Read what is to be called, call it, write what came of it, and leave."""
-    signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as Python has it
     work, answer, errors = fds
-    for place in (1, 2):  # what a tool prints is for the log; stdout may be a protocol's
-        os.dup2(errors, place)
-    os.chdir(order["cwd"])
-    os.environ.clear()
-    os.environ.update(order["env"])
-    _become(order)
+    be_where_the_host_is(order, errors)
     with os.fdopen(work, "rb") as source:
         outcome = _outcome(source)
     reply = _pickled(outcome)
     with os.fdopen(answer, "wb") as target:
         target.write(reply)
-    with suppress(OSError, ValueError):  # whoever reads the log may have left
-        sys.stdout.flush()
-        sys.stderr.flush()
+    flush()
     os._exit(0)
 
 
-def _become(order: Message) -> None:
-    """Import what the host would: its path, its main module, and none of our own names."""
-    for name in [
-        name for name in sys.modules if name.partition(".")[0] == __name__.partition(".")[0]
-    ]:
-        del sys.modules[name]
+def be_where_the_host_is(order: Message, errors: int) -> None:
+    """Import what the host would: with its folder, environment, path, and none of our names."""
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as Python has it
+    for place in (1, 2):  # what a tool prints is for the log; stdout may be a protocol's
+        os.dup2(errors, place)
+    os.chdir(order["cwd"])
+    os.environ.clear()
+    os.environ.update(order["env"])
+    _forget_our_names()
     sys.path[:] = order["path"]
     sys.argv[:] = order["argv"]
     sys.stdout = os.fdopen(1, "w", closefd=False)
     sys.stderr = os.fdopen(2, "w", closefd=False, buffering=1)
+
+
+def flush() -> None:
+    """Let nothing that was printed be lost, or be printed again by a fork."""
+    with suppress(OSError, ValueError):  # whoever reads the log may have left
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+
+def _forget_our_names() -> None:
+    """Once: in a fork of somebody who has, they may be another's."""
+    here = sys.modules.get(__name__)
+    if getattr(here, "call_of_python", None) is call_of_python:
+        ours = __name__.partition(".")[0]
+        for name in [name for name in sys.modules if name.partition(".")[0] == ours]:
+            del sys.modules[name]
 
 
 class _Called(pickle.Unpickler):
@@ -62,7 +74,7 @@ class _Called(pickle.Unpickler):
 def _outcome(source: IO[bytes]) -> tuple[Any, ...]:
     try:
         main = pickle.load(source)  # noqa: S301 - the host wrote it
-        if main[1]:
+        if main[1] and NOT_MAIN not in sys.modules:
             _load_main(*main)
         called = _Called(source)
         function = called.load()
@@ -72,6 +84,15 @@ def _outcome(source: IO[bytes]) -> tuple[Any, ...]:
         os._exit(error.code if isinstance(error.code, int) else int(error.code is not None))
     except BaseException as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
         return ("raised", error, traceback.format_exc())
+
+
+def import_modules(names: list[str], main: tuple[str, str]) -> None:
+    """Find what will be called, once for every fork."""
+    for name in names:
+        if name == _MAIN:
+            _load_main(*main)
+        else:
+            _found(partial(import_module, name))
 
 
 def _found(find: Callable[[], Any]) -> Any:  # noqa: ANN401 - whatever was pickled

@@ -18,7 +18,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from . import kernel, room, wire
+from . import kernel, nursery, room, wire
 from .family import Procfs
 from .page import Page
 from .post import take_up
@@ -229,11 +229,17 @@ def main() -> None:
         if asked["adopt"]:
             kernel.adopt_orphans()
             proc = Procfs(scan=asked["scan"])
-        zygote = Zygote(channel, _watch(asked["host"]), proc, Page(asked["page"]))
-        wire.send(channel, {"ready": os.getpid()})
+        host, page = _watch(asked["host"]), Page(asked["page"])
     except OSError as error:
         wire.send(channel, {"failed": 0, "why": error.strerror or str(error)})
         return
+    nursery.then(_serve)
+    _serve(channel, host, proc, page)
+
+
+def _serve(channel: socket.socket, host: int, proc: Procfs | None, page: Page) -> None:
+    zygote = Zygote(channel, host, proc, page)
+    wire.send(channel, {"ready": os.getpid()})
     gc.collect()
     gc.freeze()  # what is here now is shared by every fork, untouched
     zygote.serve()

@@ -1,0 +1,380 @@
+"""What isolated tools are found in is imported once; and whoever has done so is kept like them."""
+
+import asyncio
+import importlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from lastword.errors import WorkerDied
+from lastword.processes import Level, Processes, Warden, isolated
+from lastword.processes.inside.family import Kin, Procfs
+from tests.meter import open_files
+from tests.processes.artists import Canary
+from tests.processes.helping import our_children, state_of, until
+from tests.processes.strict import AT_EACH
+
+TOOLS = """
+import os, sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+with open(HERE / "imports", "a") as imports: print(os.getpid(), file=imports)
+calls = []
+def add(a, b=0): return a + b
+def counted(): calls.append(1); return len(calls)
+def about():
+    later = "put_there_later" in sys.path
+    return os.getcwd(), os.environ.get("SET_LATER"), sys.argv, later
+def hold(canary):
+    holder = open(canary, "w")
+    print("x", end="", file=holder, flush=True)
+    while True: pass
+"""
+HOLDS_ON = """
+if "SET_LATER" in os.environ:
+    import subprocess
+    with open(os.environ["SET_LATER"], "w") as held:
+        line = f"trap '' TERM; exec 9>&{held.fileno()}; printf x >&9; exec sleep 1000"
+        subprocess.Popen(["setsid", "sh", "-c", line], pass_fds=[held.fileno()])
+    while True: pass
+"""
+MISDEEDS = {
+    "thread": (
+        "import threading; threading.Thread(target=threading.Event().wait, "
+        "name='busy', daemon=True).start()",
+        r"starts a thread \(busy\)",
+    ),
+    "descriptor": ("left = open(__file__)", "leaves open .*some_tools.py"),
+    "process": (
+        "import subprocess; left = subprocess.Popen(['sleep', '1000'])",
+        "leaves a process",
+    ),
+    "daemon": ("os.system('setsid sleep 1000 & sleep 0')", "leaves a process"),
+    "signal": ("import signal; signal.signal(signal.SIGCHLD, print)", "takes over SIGCHLD"),
+    "alarm": ("import signal; signal.setitimer(signal.ITIMER_REAL, 1000)", "sets an alarm"),
+    "os": ("os.fork = lambda: 0", r"replaces os\.fork"),
+    "socket": ("import socket; socket.socket = object", r"replaces socket\.socket"),
+    "select": ("import select; select.poll = object", r"replaces select\.poll"),
+    "error": ("raise KeyError('here')", "importing it raised KeyError: 'here'"),
+}
+
+HOST = """
+import asyncio, sys
+from lastword import Run, Runtime
+
+def hold(canary):
+    with open(canary, "w") as holder:
+        print("x", end="", file=holder, flush=True)
+        while True: pass
+
+async def engine(run: Run):
+    await run.gate(hold, isolated=True)(sys.argv[2])
+
+async def main():
+    async with Runtime(engine, level=sys.argv[1]) as runtime:
+        await (await runtime.session("s").send("go")).outcome()
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Callable[[str], Any]]:
+    """Have a module with tools, and this besides when it is imported elsewhere."""
+
+    def written(more: str = "") -> ModuleType:
+        elsewhere = f"\nif os.getpid() != {os.getpid()}:\n    {more or 'pass'}\n"
+        (tmp_path / "some_tools.py").write_text(TOOLS + elsewhere)
+        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+        return importlib.import_module("some_tools")
+
+    yield written
+    sys.modules.pop("some_tools", None)
+
+
+class Household:
+    """Calls in wardens that a nursery forks, as a run makes them."""
+
+    def __init__(self, processes: Processes) -> None:
+        self.processes = processes
+        self.importing: list[Warden] = []
+
+    async def warden(self, function: Any, *args: Any) -> tuple[Warden, isolated.Prepared]:
+        work = await isolated.prepared(function, args, {}, "it")
+        nursery = await self.processes.nursery(work.home, work.command.order, self._lend)
+        return await self.processes.warden(nursery), work
+
+    async def call(self, function: Any, *args: Any) -> Any:
+        warden, work = await self.warden(function, *args)
+        try:
+            return await isolated.make(warden, work)
+        finally:
+            await warden.stop(0)
+
+    def _lend(self, keeper: Warden) -> Callable[[], None]:
+        self.importing.append(keeper)
+        return lambda: self.importing.remove(keeper)
+
+    @property
+    def unfit(self) -> list[str]:
+        return list(self.processes.nurseries.unfit.values())
+
+
+@asynccontextmanager
+async def a_household(level: Level = "tree") -> AsyncGenerator[Household]:
+    """When it has gone, no descriptor and no child is left."""
+    files, children = open_files(), our_children()
+    async with Processes(level=level) as processes:
+        yield Household(processes)
+    left = open_files().items() - files.items()
+    assert not left, left
+    assert our_children() == children
+
+
+def imports(tmp_path: Path) -> int:
+    """How often the module was imported, here included."""
+    return len((tmp_path / "imports").read_text().split())
+
+
+def descendants(pid: int) -> list[Kin]:
+    proc = Procfs()
+    try:
+        return list(proc.descendants(pid))
+    finally:
+        proc.close()
+
+
+def the_nursery() -> Kin:
+    """The nearest: those that it has forked are called the same."""
+    return next(kin for kin in descendants(os.getpid()) if kin.name == "nursery")
+
+
+# once
+
+
+@pytest.mark.scenario("P90", part="isolated")
+@AT_EACH
+async def test_a_module_is_imported_once_for_many_calls_and_wardens(
+    level: Level, write: Any, tmp_path: Path
+) -> None:
+    tools = write()
+    async with a_household(level) as household:
+        assert [await household.call(tools.add, n, n) for n in range(5)] == [0, 2, 4, 6, 8]
+        together = await asyncio.gather(*(household.call(tools.add, n) for n in range(5)))
+
+    assert together == [0, 1, 2, 3, 4]
+    assert imports(tmp_path) == 2  # here, and there
+    assert household.importing == []
+
+
+async def test_nothing_is_left_of_an_earlier_call(write: Any) -> None:
+    tools = write()
+    async with a_household() as household:
+        warden, work = await household.warden(tools.counted)
+        assert [await isolated.make(warden, work) for _ in range(3)] == [1, 1, 1]
+
+
+async def test_a_call_is_where_the_program_is_now_though_the_import_was_earlier(
+    write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = write()
+    async with a_household() as household:
+        await household.call(tools.add, 1)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("SET_LATER", "yes")
+        monkeypatch.setattr(sys, "argv", ["another"])
+        sys.path.append("put_there_later")
+
+        assert await household.call(tools.about) == (str(tmp_path), "yes", ["another"], True)
+
+
+async def test_a_file_that_was_changed_since_is_as_this_program_has_it(
+    write: Any, tmp_path: Path
+) -> None:
+    tools = write()
+    async with a_household() as household:
+        await household.call(tools.add, 1)
+        (tmp_path / "some_tools.py").write_text("def add(a): return 'another'")
+
+        assert await household.call(tools.add, 1) == 1
+
+
+# what is not fit for forks
+
+
+@pytest.mark.scenario("P91", part="isolated")
+@pytest.mark.parametrize("misdeed", MISDEEDS)
+async def test_what_a_fork_would_suffer_from_is_said_by_name(
+    misdeed: str, write: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    does, said = MISDEEDS[misdeed]
+    tools = write(does)
+    async with a_household() as household:
+        work = await isolated.prepared(tools.add, (1,), {}, "it")
+        nursery = await household.processes.nursery(work.home, work.command.order, _anybody)
+
+        assert nursery is None
+        with pytest.raises(AssertionError, match=said):
+            raise AssertionError(household.unfit)
+    [warning] = [record.getMessage() for record in caplog.records]
+    assert warning.startswith("isolated tools of some_tools are slow to start: importing it ")
+
+
+@pytest.mark.scenario("P91", part="isolated")
+@pytest.mark.parametrize("misdeed", [m for m in MISDEEDS if m not in ("error", "os")])
+async def test_its_tools_work_all_the_same_and_others_stay_quick(
+    misdeed: str, write: Any, tmp_path: Path
+) -> None:
+    tools = write(MISDEEDS[misdeed][0])
+    async with a_household() as household:
+        assert [await household.call(tools.add, n) for n in range(2)] == [0, 1]
+        assert imports(tmp_path) == 4  # here, in the nursery that left, and in each worker
+        assert len(household.unfit) == 1
+
+
+async def test_a_module_that_ends_the_process_ends_no_more_than_the_call(write: Any) -> None:
+    tools = write("os._exit(3)")
+    async with a_household() as household:
+        for _ in range(2):
+            with pytest.raises(WorkerDied, match="with exit code 3"):
+                await household.call(tools.add, 1)
+
+
+async def test_a_module_that_is_another_file_elsewhere_is_refused(
+    write: Any, tmp_path: Path
+) -> None:
+    tools = write()
+    async with a_household() as household:
+        other = tmp_path / "other"
+        other.mkdir()
+        (other / "some_tools.py").write_text(TOOLS)
+        sys.path.insert(0, str(other))
+        await household.call(tools.add, 1)
+
+    [why] = household.unfit
+    assert str(other) in why
+
+
+@pytest.mark.scenario("P8", part="processes")
+@AT_EACH
+async def test_with_a_host_that_was_killed_all_of_it_is_gone(level: Level, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(HOST)
+    with Canary(tmp_path) as canary:
+        with subprocess.Popen([sys.executable, script, level, canary.path]) as host:  # noqa: ASYNC220 - to be killed
+            await canary.ready(1)
+            zygote, *below = [kin.pid for kin in descendants(host.pid)]
+            host.kill()
+
+        assert await canary.dead(timeout=10.0)
+        assert len(below) >= 4  # who keeps the nursery, the nursery, a warden, a worker
+        await until(lambda: not any(map(state_of, [zygote, *below])))
+
+
+def _anybody(keeper: Warden) -> Callable[[], None]:
+    return lambda: None
+
+
+# how it ends
+
+
+@pytest.mark.scenario("P92", part="isolated")
+@AT_EACH
+async def test_a_stop_ends_a_worker_of_a_nursery_and_nobody_elses(
+    level: Level, write: Any, tmp_path: Path
+) -> None:
+    tools = write()
+    async with a_household(level) as household:
+        with Canary(tmp_path) as canary, Canary(tmp_path) as others:
+            warden, work = await household.warden(tools.hold, canary.path)
+            another, elsewhere = await household.warden(tools.hold, others.path)
+            calling = asyncio.create_task(isolated.make(warden, work))
+            going_on = asyncio.create_task(isolated.make(another, elsewhere))
+            await asyncio.gather(canary.ready(1), others.ready(1))
+            ending = await warden.stop(grace=0)
+
+            assert await canary.dead(timeout=10.0)
+            assert ending.proven
+            assert [report.command for report in ending.processes] == ["isolated tool it"]
+            with pytest.raises(WorkerDied, match="by SIGKILL"):
+                await calling
+            assert not going_on.done()
+            await another.stop(grace=0)
+            assert await others.dead(timeout=10.0)
+            with pytest.raises(WorkerDied):
+                await going_on
+
+
+@pytest.mark.scenario("P92", part="isolated")
+@AT_EACH
+async def test_whoever_imports_for_ever_is_ended_with_what_that_started(
+    level: Level, write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = write(HOLDS_ON.strip().replace("\n", "\n    "))
+    async with a_household(level) as household:
+        with Canary(tmp_path) as canary:
+            monkeypatch.setenv("SET_LATER", str(canary.path))
+            calling = asyncio.create_task(household.call(tools.add, 1))
+            await canary.ready(1)
+            [keeper] = household.importing
+            ending = await keeper.stop(grace=0)
+
+            assert ending.proven
+            assert await canary.dead(timeout=10.0)
+            calling.cancel()
+            await asyncio.wait([calling])
+        monkeypatch.delenv("SET_LATER")
+        assert await household.call(tools.add, 1) == 1
+
+
+@pytest.mark.scenario("P92", part="isolated")
+@AT_EACH
+async def test_a_nursery_that_was_killed_takes_its_workers_along_and_is_replaced(
+    level: Level, write: Any, tmp_path: Path
+) -> None:
+    tools = write()
+    async with a_household(level) as household:
+        with Canary(tmp_path) as canary:
+            warden, work = await household.warden(tools.hold, canary.path)
+            calling = asyncio.create_task(isolated.make(warden, work))
+            await canary.ready(1)
+            os.kill(the_nursery().pid, signal.SIGKILL)
+            with pytest.raises(WorkerDied):
+                await calling
+            ending = await warden.stop(grace=0)
+
+            assert ending.proven
+            assert await canary.dead(timeout=10.0)
+        assert await household.call(tools.add, 1) == 1
+
+
+@pytest.mark.scenario("P92", part="isolated")
+async def test_a_nursery_and_its_keeper_that_were_stopped_are_woken(
+    write: Any, tmp_path: Path
+) -> None:
+    tools = write()
+    async with a_household("tree") as household:
+        with Canary(tmp_path) as canary:
+            warden, work = await household.warden(tools.hold, canary.path)
+            calling = asyncio.create_task(isolated.make(warden, work))
+            await canary.ready(1)
+            nursery = the_nursery()
+            for pid in (nursery.pid, nursery.parent):
+                os.kill(pid, signal.SIGSTOP)
+            await until(lambda: state_of(nursery.pid) == "T")
+
+            assert (await warden.stop(grace=0)).proven
+            assert await canary.dead(timeout=10.0)
+            with pytest.raises(WorkerDied):
+                await calling
+        assert await household.call(tools.add, 1) == 1
