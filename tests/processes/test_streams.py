@@ -1,7 +1,6 @@
 """What a process reads and writes: nothing is lost that was not counted, and nobody holds it up."""
 
 import asyncio
-import fcntl
 import signal
 import tracemalloc
 
@@ -235,37 +234,6 @@ async def test_a_hundred_megabytes_take_no_more_memory_than_what_is_kept() -> No
 
     assert process.stdout.total == 100_000_000
     assert most < 5 * MEGABYTE
-
-
-@pytest.mark.scenario("P93", part="processes")
-async def test_while_one_process_writes_without_end_others_have_their_turn() -> None:
-    async with a_warden() as warden:
-        flood = await warden.spawn(command("cat", "/dev/zero"))
-        largest, before = 0, 0
-        while flood.stdout.total < 200 * MEGABYTE:
-            await asyncio.sleep(0)
-            largest, before = max(largest, flood.stdout.total - before), flood.stdout.total
-        await flood.end(grace=0)
-
-    assert largest <= 1 << 19  # in a turn of the loop
-
-
-async def test_as_many_pipes_are_made_wide_as_leave_others_theirs() -> None:
-    """What all pipes of a user hold is limited; so a program's own are wide by turns."""
-    async with a_warden() as warden:
-        writing = command(*sh("head -c 2000000 /dev/zero; exec sleep 1000"))
-        many = [await warden.spawn(writing) for _ in range(12)]
-        await until(lambda: all(process.stdout.total == 2_000_000 for process in many))
-        holding = [size for process in many if (size := held_by(process)) > 1 << 16]
-
-    assert 0 < len(holding) <= 8
-
-
-def held_by(process: Process) -> int:
-    """How much its pipe can hold."""
-    sizes: list[int] = []
-    process.stdout.control(lambda fd: sizes.append(fcntl.fcntl(fd, fcntl.F_GETPIPE_SZ)))
-    return sizes[0]
 
 
 # a reader
