@@ -1,4 +1,4 @@
-"""P15. Command lines as models write them: each ends, answers or goes on, and none hangs."""
+"""P21. Command lines as models write them: each ends, answers or goes on, and none hangs."""
 
 import re
 import shutil
@@ -142,7 +142,7 @@ def test_there_are_fifty_at_least() -> None:
     assert len(ENDS) + len(GOES_ON) >= 50
 
 
-@pytest.mark.scenario("P15")
+@pytest.mark.scenario("P21")
 @pytest.mark.parametrize("line", ENDS, ids=lambda line: line.text[:40] + " (pty)" * line.pty)
 async def test_it_ends_or_answers(
     line: Line, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -161,7 +161,7 @@ async def test_it_ends_or_answers(
     assert "[it goes on as" not in told[0]
 
 
-@pytest.mark.scenario("P15")
+@pytest.mark.scenario("P21")
 @pytest.mark.parametrize("line", GOES_ON, ids=lambda line: line.text[:40])
 async def test_it_goes_on_and_ends_when_it_is_asked_to(
     line: Line, folder: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,4 +1,4 @@
-"""P12 to P14, P16. What takes longer goes on under an id: read, told, signalled, ended by that."""
+"""P18 to P20, P22. What takes longer goes on under an id: read, told, signalled, ended by that."""
 
 import asyncio
 import re
@@ -70,7 +70,7 @@ async def shown(session: Session) -> list[str]:
     return [item.text for item in await session.history() if item.role == "note"]
 
 
-@pytest.mark.scenario("P12", part="processes")
+@pytest.mark.scenario("P18", part="processes")
 async def test_what_takes_longer_goes_on_and_is_read_written_to_signalled_and_ended() -> None:
     shell = Shell()
     async with talking() as (talk, session):
@@ -113,7 +113,7 @@ async def test_what_takes_longer_goes_on_and_is_read_written_to_signalled_and_en
         assert await shown(session) == [f"{id_} has ended: exit code 0. It was: echo up; {ECHOING}"]
 
 
-@pytest.mark.scenario("P12", part="processes")
+@pytest.mark.scenario("P18", part="processes")
 @pytest.mark.parametrize("how", ["answered", "stopped", "taken over"])
 async def test_it_ends_with_the_answer_and_the_model_is_told(how: str) -> None:
     shell = Shell()
@@ -139,7 +139,7 @@ async def test_it_ends_with_the_answer_and_the_model_is_told(how: str) -> None:
         ]
 
 
-@pytest.mark.scenario("P13", part="processes")
+@pytest.mark.scenario("P19", part="processes")
 async def test_what_was_declared_to_stay_outlives_a_stop_and_later_answers_go_on_with_it(
     tmp_path: Path,
 ) -> None:
@@ -176,7 +176,7 @@ async def test_what_was_declared_to_stay_outlives_a_stop_and_later_answers_go_on
         assert not any("got later" in note for note in await shown(session))
 
 
-@pytest.mark.scenario("P13", part="processes")
+@pytest.mark.scenario("P19", part="processes")
 async def test_what_fails_at_once_in_the_background_is_told_so() -> None:
     async with talking() as (talk, session):
         told = await talk.does(
@@ -186,7 +186,7 @@ async def test_what_fails_at_once_in_the_background_is_told_so() -> None:
         assert await shown(session) == []
 
 
-@pytest.mark.scenario("P14", part="processes")
+@pytest.mark.scenario("P20", part="processes")
 async def test_a_run_that_was_stopped_does_nothing_to_what_it_had_going() -> None:
     shell = Shell()
     refused: list[str] = []
@@ -225,7 +225,7 @@ async def test_a_run_that_was_stopped_does_nothing_to_what_it_had_going() -> Non
         await until(lambda: job.output == "got mine\n")
 
 
-@pytest.mark.scenario("P14", part="processes")
+@pytest.mark.scenario("P20", part="processes")
 async def test_what_was_written_and_not_read_when_the_run_was_stopped_is_never_read() -> None:
     shell = Shell()
     async with talking() as (talk, session):
@@ -245,7 +245,7 @@ async def test_what_was_written_and_not_read_when_the_run_was_stopped_is_never_r
         assert sum(read[:-1]) <= 1 << 17  # as much as was in the pipe, and not all of it
 
 
-@pytest.mark.scenario("P16", part="processes")
+@pytest.mark.scenario("P22", part="processes")
 @pytest.mark.parametrize("level", ["tree", "auto"])
 async def test_a_limit_says_who_lives_on_by_the_number_that_is_true_there(
     tmp_path: Path, level: Literal["tree", "auto"]
@@ -269,7 +269,7 @@ async def test_a_limit_says_who_lives_on_by_the_number_that_is_true_there(
         assert any(expected in note for note in await shown(session))
 
 
-@pytest.mark.scenario("P16", part="processes")
+@pytest.mark.scenario("P22", part="processes")
 async def test_a_timeout_of_a_run_s_own_command_says_who_lives_on(tmp_path: Path) -> None:
     done: list[str] = []
 
@@ -285,7 +285,7 @@ async def test_a_timeout_of_a_run_s_own_command_says_who_lives_on(tmp_path: Path
     assert gone(int(number))
 
 
-@pytest.mark.scenario("P16", part="processes")
+@pytest.mark.scenario("P22", part="processes")
 async def test_the_number_a_model_is_told_is_the_one_that_its_commands_know() -> None:
     shell = Shell()
     async with talking("auto") as (talk, _):
@@ -338,7 +338,7 @@ async def test_half_a_character_is_left_for_the_next_reading() -> None:
         assert job.read(1).text == "ä"
 
 
-@pytest.mark.scenario("P13", part="processes")
+@pytest.mark.scenario("P19", part="processes")
 @pytest.mark.parametrize("format", FORMATS)
 async def test_the_end_of_one_is_told_with_the_next_request(format: str) -> None:
     shell, latch, ids = Shell(), Latch(), list[str]()

@@ -11,7 +11,7 @@ from tests.processes.helping import a_warden, sh, until
 MEGABYTE = 1 << 20
 
 
-@pytest.mark.scenario("P93", part="processes")
+@pytest.mark.scenario("P26", part="processes")
 async def test_while_one_process_writes_without_end_others_have_their_turn() -> None:
     async with a_warden() as warden:
         flood = await warden.spawn(command("cat", "/dev/zero"))

@@ -319,14 +319,14 @@ async def test_what_it_left_behind_ends_with_the_warden(
 # what is much
 
 
-@pytest.mark.scenario("P93", part="isolated")
+@pytest.mark.scenario("P26", part="isolated")
 async def test_two_hundred_megabytes_come_back_as_they_went(tools: Any) -> None:
     much = os.urandom(1 << 20) * 200
     async with a_warden() as warden:
         assert await called(warden, tools.given_back, much) == much
 
 
-@pytest.mark.scenario("P93", part="isolated")
+@pytest.mark.scenario("P26", part="isolated")
 async def test_while_much_is_put_together_and_taken_apart_the_loop_turns(tools: Any) -> None:
     """A mark before and one behind many things tell how often it has turned in between."""
     many = [tools.Mark(), list(range(1_000_000)), tools.Mark()]

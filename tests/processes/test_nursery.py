@@ -162,7 +162,7 @@ def the_nursery() -> Kin:
 # once
 
 
-@pytest.mark.scenario("P90", part="isolated")
+@pytest.mark.scenario("P23", part="isolated")
 @AT_EACH
 async def test_a_module_is_imported_once_for_many_calls_and_wardens(
     level: Level, write: Any, tmp_path: Path
@@ -212,7 +212,7 @@ async def test_a_file_that_was_changed_since_is_as_this_program_has_it(
 # what is not fit for forks
 
 
-@pytest.mark.scenario("P91", part="isolated")
+@pytest.mark.scenario("P24", part="isolated")
 @pytest.mark.parametrize("misdeed", MISDEEDS)
 async def test_what_a_fork_would_suffer_from_is_said_by_name(
     misdeed: str, write: Any, caplog: pytest.LogCaptureFixture
@@ -230,7 +230,7 @@ async def test_what_a_fork_would_suffer_from_is_said_by_name(
     assert warning.startswith("isolated tools of some_tools are slow to start: importing it ")
 
 
-@pytest.mark.scenario("P91", part="isolated")
+@pytest.mark.scenario("P24", part="isolated")
 @pytest.mark.parametrize("misdeed", [m for m in MISDEEDS if m not in ("error", "os")])
 async def test_its_tools_work_all_the_same_and_others_stay_quick(
     misdeed: str, write: Any, tmp_path: Path
@@ -288,7 +288,7 @@ def _anybody(keeper: Warden) -> Callable[[], None]:
 # how it ends
 
 
-@pytest.mark.scenario("P92", part="isolated")
+@pytest.mark.scenario("P25", part="isolated")
 @AT_EACH
 async def test_a_stop_ends_a_worker_of_a_nursery_and_nobody_elses(
     level: Level, write: Any, tmp_path: Path
@@ -315,7 +315,7 @@ async def test_a_stop_ends_a_worker_of_a_nursery_and_nobody_elses(
                 await going_on
 
 
-@pytest.mark.scenario("P92", part="isolated")
+@pytest.mark.scenario("P25", part="isolated")
 @AT_EACH
 async def test_whoever_imports_for_ever_is_ended_with_what_that_started(
     level: Level, write: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -337,7 +337,7 @@ async def test_whoever_imports_for_ever_is_ended_with_what_that_started(
         assert await household.call(tools.add, 1) == 1
 
 
-@pytest.mark.scenario("P92", part="isolated")
+@pytest.mark.scenario("P25", part="isolated")
 @AT_EACH
 async def test_a_nursery_that_was_killed_takes_its_workers_along_and_is_replaced(
     level: Level, write: Any, tmp_path: Path
@@ -358,7 +358,7 @@ async def test_a_nursery_that_was_killed_takes_its_workers_along_and_is_replaced
         assert await household.call(tools.add, 1) == 1
 
 
-@pytest.mark.scenario("P92", part="isolated")
+@pytest.mark.scenario("P25", part="isolated")
 async def test_a_nursery_and_its_keeper_that_were_stopped_are_woken(
     write: Any, tmp_path: Path
 ) -> None:

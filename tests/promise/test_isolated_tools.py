@@ -78,7 +78,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.scenario("P90", part="isolated")
+@pytest.mark.scenario("P23", part="isolated")
 def test_a_script_is_run_once_for_all_calls_of_its_tools(tmp_path: Path) -> None:
     script, runs = tmp_path / "script.py", tmp_path / "runs"
     script.write_text(SCRIPT)
@@ -99,7 +99,7 @@ if os.getpid() != {me} and os.path.exists({marker!r}):
 """
 
 
-@pytest.mark.scenario("P92", part="isolated")
+@pytest.mark.scenario("P25", part="isolated")
 async def test_a_stop_ends_an_import_that_never_ends_and_the_next_run_begins_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

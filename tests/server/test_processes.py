@@ -13,7 +13,7 @@ from tests.server.client import serving_engine, upto
 LINE = "echo up; while read -r line; do echo got $line; done"
 
 
-@pytest.mark.scenario("P12", part="processes")
+@pytest.mark.scenario("P18", part="processes")
 async def test_a_person_reads_writes_to_signals_and_ends_what_goes_on() -> None:
     runs = list[Run]()
 
