@@ -116,6 +116,23 @@ async def test_after_the_hammer_all_are_listed_who_were_there(level: Level) -> N
 
 
 @P13
+@AT_EACH
+async def test_of_a_warden_that_dies_in_the_middle_of_a_stop_all_are_listed(level: Level) -> None:
+    async with Processes(level) as processes:
+        warden = await processes.warden()
+        process = await warden.spawn(command(shell=f"trap 'echo asked' TERM; {FORTY}; sleep 50"))
+        said = process.stdout.__aiter__()
+        assert await anext(said) == b"\n"
+        stopping = warden.stop(50.0)
+        assert await anext(said) == b"asked\n"
+        os.kill(the_warden(os.getpid(), level), signal.SIGKILL)
+        ending = await stopping
+
+        assert ending.proven
+        assert len(ending.processes) == 41
+
+
+@P13
 @pytest.mark.parametrize("level", ["tree"])
 async def test_who_cannot_be_killed_costs_nobody_else_anything(level: Level) -> None:
     """A frozen process does not hear even SIGKILL."""

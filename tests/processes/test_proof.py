@@ -21,7 +21,7 @@ def proofs(level: Level) -> list[Proof]:
     whether = (False, True)
     known = product(whether, whether, whether, whether, (None, []), ((), (SUDO,)))
     return [
-        Proof(level, left, looked, blind, empty, account, remain)
+        Proof(level, left, looked, blind, empty, (), account, remain)
         for left, looked, blind, empty, account, remain in known
     ]
 

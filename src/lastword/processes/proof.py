@@ -47,7 +47,8 @@ class Proof:
     looked: bool = False  # since then the zygote has looked for whoever it left
     blind: bool = False  # there is no zygote that could
     empty: bool = False  # nobody is in the control group
-    account: list[list[Any]] | None = None  # of the warden's own
+    found: tuple[tuple[int, str], ...] = ()  # who was there when the stop began, as it said
+    account: list[list[Any]] | None = None  # what became of them, as it said
     remain: tuple[Kin, ...] = ()  # whom the zygote found and could not end
 
     @property
@@ -87,8 +88,7 @@ class Proof:
                 for pid, id_, name, fate in self.account
             ]
         else:
-            ordered = dict(names.values())
-            known = {kin.pid: kin.name for kin in seen} | ordered
+            known = dict(self.found) | {kin.pid: kin.name for kin in seen} | dict(names.values())
             found = [ProcessReport(pid, name, fate) for pid, name in known.items() if pid > 0]
         others = [report for report in found if report.pid not in remain]
         why = _ANOTHERS if remain else UNSEEN

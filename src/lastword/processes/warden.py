@@ -271,6 +271,8 @@ class Warden:
             case {"empty": _}:
                 if self.alone:
                     self.stop(0)
+            case {"found": found}:
+                self._proof.found = tuple((pid, name) for pid, _, name, _ in found)
             case {"stopped": _, "processes": found}:
                 self._proof.account = found
                 self._look_for_proof()

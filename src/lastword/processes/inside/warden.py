@@ -312,6 +312,7 @@ class Warden:
         if self._reap():
             return
         self._seen = {kin.pid: kin for kin in self._living()}
+        self._tell({"found": self._report()})  # should it not come to an account
         if grace > 0:
             self._ask_at = asked
 
