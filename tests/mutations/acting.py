@@ -248,7 +248,7 @@ ACTING = (
     Mutation(
         "an isolated call is not checked in",
         "runtime.ledger:Call.begin",
-        dropped("check_in", nth=-1),
+        dropped("check_in"),
         f"{ISOLATED_TOOLS}::test_an_isolated_tool_that_holds_the_interpreter_is_ended",
     ),
     Mutation(

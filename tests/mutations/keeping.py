@@ -184,7 +184,7 @@ KEEPING = (
     Mutation(
         "a process is not told of",
         "runtime.owned:Owned._start",
-        dropped("_tell"),
+        dropped("tell"),
         f"{VIEW}::test_a_process_is_told_of_from_its_start_to_its_end",
     ),
 )
