@@ -112,12 +112,13 @@ class Input:
         if not first.data:
             self._unread.popleft()
             _tell(first.done, all_of_it=True)
-        elif count < room:
+        elif count < room and first.may is the_owner:
             self._widen()
         return count if count < room else None
 
     def _widen(self) -> None:
-        """There is more to read than the pipe holds."""
+        """There is more to read than the pipe holds. What a run writes is better kept back: once
+        it is in a pipe, no stop takes it out."""
         if not self._wide:
             self._wide = True
             wide.widen(self._fd)
