@@ -1,73 +1,26 @@
-"""P18 to P20, P22. What takes longer goes on under an id: read, told, signalled, ended by that."""
+"""P18 to P20, P29. What takes longer goes on under an id: read, told, signalled, ended by that."""
 
 import asyncio
 import re
 import signal
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from pydantic_ai import Agent, RunContext
 
-from lastword import Outcome, Receipt, Run, Runtime, Session, Superseded
+from lastword import Outcome, Receipt, Run, Runtime, Superseded
 from lastword.agent.tools.shell import Shell
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.errors import NoSuchJob
-from lastword.processes import Level
 from lastword.testing.provider import Call, Provider
+from tests.agent.call_by_call import id_in, shown, talking
 from tests.engines.wire import FORMATS, model
 from tests.promise.stories import Latch
 from tests.promise.workshop import fates, gone, until
 
 ECHOING = "while read -r line; do echo got $line; done; echo over"
-DAEMON = """(setsid sh -c 'echo $$ > daemon; exec sleep 300' &)
-until [ -s daemon ]; do sleep 0.01; done"""
-
-
-class Talk:
-    """A run that does what it is told, call by call, until it is told to end."""
-
-    def __init__(self) -> None:
-        self.asked: asyncio.Queue[Callable[[Run], Awaitable[object]] | None] = asyncio.Queue()
-        self.answers: asyncio.Queue[object] = asyncio.Queue()
-        self.notes: list[str] = []
-        self.runs: list[Run] = []
-
-    async def engine(self, run: Run) -> None:
-        self.runs.append(run)
-        while work := await self.asked.get():
-            try:
-                self.answers.put_nowait(await work(run))
-            except Exception as error:  # noqa: BLE001 - for whoever asked
-                self.answers.put_nowait(error)
-
-    async def does(self, work: Callable[[Run], Awaitable[object]]) -> str:
-        self.asked.put_nowait(work)
-        answer = await self.answers.get()
-        if isinstance(answer, Exception):
-            raise answer
-        return str(answer)
-
-
-@asynccontextmanager
-async def talking(level: Level | Literal["auto"] = "tree") -> AsyncGenerator[tuple[Talk, Session]]:
-    talk = Talk()
-    async with Runtime(talk.engine, level=level, grace=0.2) as runtime:
-        session = runtime.session("s")
-        await session.send("go")
-        yield talk, session
-
-
-def id_in(text: str) -> str:
-    found = re.search(r"\[it goes on as (p[\d-]+)", text)
-    assert found, text
-    return found[1]
-
-
-async def shown(session: Session) -> list[str]:
-    return [item.text for item in await session.history() if item.role == "note"]
 
 
 @pytest.mark.scenario("P18", part="processes")
@@ -176,6 +129,31 @@ async def test_what_was_declared_to_stay_outlives_a_stop_and_later_answers_go_on
         assert not any("got later" in note for note in await shown(session))
 
 
+@pytest.mark.scenario("P29", part="processes")
+async def test_a_later_process_tells_the_model_of_what_has_ended_with_the_one_before(
+    tmp_path: Path,
+) -> None:
+    shell = Shell()
+    store = f"sqlite:{tmp_path / 'store.db'}"
+    async with talking(store=store) as (talk, session):
+        for line in ("sleep 301", "sleep 302", "sleep 303"):
+            await talk.does(lambda run, line=line: shell.run(run, line, wait=0, background=True))
+        one, two, three = (job.id for job in session.processes)
+        await talk.does(lambda run: shell.end(run, two))  # which it knows
+        talk.asked.put_nowait(None)
+        await until(lambda: not session.busy)
+        await session.process(three).end()
+        told = await shown(session)
+    assert [note.split(" ")[0] for note in told] == [three]
+
+    for _ in range(2):  # once, however often it is started
+        async with talking(store=store) as (_, session):
+            assert [note for note in await shown(session) if "has ended" in note] == [
+                *told,
+                f"{one} has ended: lastword itself had ended, and it with that. It was: sleep 301",
+            ]
+
+
 @pytest.mark.scenario("P19", part="processes")
 async def test_what_fails_at_once_in_the_background_is_told_so() -> None:
     async with talking() as (talk, session):
@@ -184,6 +162,22 @@ async def test_what_fails_at_once_in_the_background_is_told_so() -> None:
         )
         assert told == "no\n[exit code 7]"
         assert await shown(session) == []
+
+
+@pytest.mark.scenario("P18", part="processes")
+@pytest.mark.parametrize("level", ["group", "tree", "auto"])
+async def test_a_signal_reaches_what_a_shell_waits_for_as_a_terminals_would(
+    level: Literal["group", "tree", "auto"],
+) -> None:
+    shell = Shell()
+    async with talking(level) as (talk, session):
+        line = "sh -c 'trap \"echo heard; exit 3\" INT; echo up; while :; do sleep 0.01; done'; :"
+        id_ = id_in(await talk.does(lambda run: shell.run(run, line, wait=0)))
+        job = session.process(id_)
+        await until(lambda: job.output == "up\n")
+        await talk.does(lambda run: shell.signal(run, id_, "INT"))
+        await until(lambda: job.code is not None)
+        assert job.output == "up\nheard\n"
 
 
 @pytest.mark.scenario("P20", part="processes")
@@ -243,57 +237,6 @@ async def test_what_was_written_and_not_read_when_the_run_was_stopped_is_never_r
         read = [int(count) for count in job.output.split()]
         assert read[-1] == 3
         assert sum(read[:-1]) <= 1 << 17  # as much as was in the pipe, and not all of it
-
-
-@pytest.mark.scenario("P22", part="processes")
-@pytest.mark.parametrize("level", ["tree", "auto"])
-async def test_a_limit_says_who_lives_on_by_the_number_that_is_true_there(
-    tmp_path: Path, level: Literal["tree", "auto"]
-) -> None:
-    shell = Shell(tmp_path, limit=1.0)
-    async with talking(level) as (talk, session):
-        text = await talk.does(lambda run: shell.run(run, f"{DAEMON}; sleep 302", wait=0.5))
-        id_ = id_in(text)
-        await until(lambda: session.process(id_).left)
-        number = (tmp_path / "daemon").read_text().strip()
-        expected = (
-            "as it took longer than 1 seconds; "
-            f"what has left it lives on until the run ends: {number} sleep"
-        )
-        await until(lambda: not session.process(id_).alive)
-        assert expected in await talk.does(lambda run: shell.read(run, id_))
-        assert await talk.does(lambda run: shell.run(run, f"kill {number} && echo killed")) == (
-            "killed\n[exit code 0]"
-        )
-        await until(lambda: session.spans)
-        assert any(expected in note for note in await shown(session))
-
-
-@pytest.mark.scenario("P22", part="processes")
-async def test_a_timeout_of_a_run_s_own_command_says_who_lives_on(tmp_path: Path) -> None:
-    done: list[str] = []
-
-    async def engine(run: Run) -> None:
-        done.append(str(await run.shell(f"{DAEMON}; sleep 303", cwd=tmp_path, timeout=1.0)))
-
-    async with Runtime(engine, level="tree") as r:
-        await (await r.session("s").send("go")).outcome()
-    number = (tmp_path / "daemon").read_text().strip()
-    assert done == [
-        f"[ended: it took too long; what has left it lives on until the run ends: {number} sleep]"
-    ]
-    assert gone(int(number))
-
-
-@pytest.mark.scenario("P22", part="processes")
-async def test_the_number_a_model_is_told_is_the_one_that_its_commands_know() -> None:
-    shell = Shell()
-    async with talking("auto") as (talk, _):
-        text = await talk.does(lambda run: shell.run(run, "echo $$; exec sleep 300", wait=0.5))
-        number = text.split("\n")[0]
-        assert f"[it goes on as {id_in(text)}, pid {number}," in text
-        killed = await talk.does(lambda run: shell.run(run, f"kill -9 {number} && echo done"))
-        assert killed == "done\n[exit code 0]"
 
 
 async def test_an_id_that_nothing_has_is_told_with_those_that_go_on() -> None:

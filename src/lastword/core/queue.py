@@ -34,11 +34,12 @@ class Queued:
 
 @value
 class Standing:
-    """How a session's queue stands, as far as its log does not tell."""
+    """How a session stands, as far as its log does not tell."""
 
     hushed: bool = False  # a person's stop was the last word
     order: tuple[MessageId, ...] = ()  # of the messages that wait
     held: tuple[MessageId, ...] = ()  # those of them that a stop paused
+    going: tuple[tuple[str, str], ...] = ()  # what outlives its run: the id its model knows, and it
 
 
 AT_REST = Standing()

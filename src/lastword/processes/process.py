@@ -27,7 +27,7 @@ class Keeper(Protocol):
     @property
     def processes(self) -> Mapping[int, Process]: ...
     def living(self) -> list[Kin]: ...
-    def signal(self, id: int, number: int) -> None: ...
+    def signal(self, id: int, number: int, *, group: bool = False) -> None: ...
     def end(self, id: int, grace: float) -> None: ...
 
 
@@ -199,10 +199,10 @@ class Process:
 
     # for whoever owns it, and has asked who may
 
-    def pass_on(self, number: int) -> None:
-        """Send it a signal."""
+    def pass_on(self, number: int, *, group: bool = False) -> None:
+        """Send it a signal, or its group."""
         if self.code is None:
-            self._keeper.signal(self.id, number)
+            self._keeper.signal(self.id, number, group=group)
 
     def drop(self, grace: float) -> None:
         """Have it end; nothing is waited for."""

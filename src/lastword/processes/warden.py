@@ -177,8 +177,8 @@ class Warden:
             with suppress(OSError):
                 signal.pidfd_send_signal(self._pidfd, number)
 
-    def signal(self, id: int, number: int) -> None:
-        self._channel.send({"signal": id, "number": number})
+    def signal(self, id: int, number: int, *, group: bool = False) -> None:
+        self._channel.send({"signal": id, "number": number, "group": group})
 
     def end(self, id: int, grace: float) -> None:
         if self.alone:

@@ -53,6 +53,7 @@ async def load(driver: Driver) -> None:
         driver.journal.serial = stored.serial
         driver.cells.found(stored.cells)
         found = _found(driver, stored.standing, recovered)
+        driver.news.lost(stored.standing.going)
     driver.moves.now_known(found)
     driver.carry_out()
 

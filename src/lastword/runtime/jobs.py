@@ -52,7 +52,7 @@ class Job:
         self.known = False  # to the model, which is then told of its end
         self.ended_by = ""  # why, if it was asked to
         self.left: tuple[str, ...] = ()  # whom its end did not end
-        self.tell: Callable[[], object] = bool  # the model, of its end
+        self.tell: Callable[[], object] = bool  # of its end, to its model if that knows it
         self._ending = False
         self._process = process
         self._grace = grace
@@ -100,8 +100,8 @@ class Job:
         return f"{how}{why}{living_on(self.left)}"
 
     def has_ended(self) -> None:
-        """Have the model told, unless whoever ends it still looks for who is left."""
-        if self.known and not self._ending:
+        """Have it told, unless whoever ends it still looks for who is left."""
+        if not self._ending:
             self.tell()
 
     def read(self, offset: int = 0, limit: int = MOST) -> Piece:
@@ -146,11 +146,14 @@ class Job:
 
     @act
     async def signal(self, number: int) -> bool:
-        """Send it a signal, it alone; False if it has ended, and nothing was sent."""
+        """Send it a signal, and to what it started in its group, as Ctrl-C at a terminal would.
+
+        False if it has ended, and nothing was sent.
+        """
         if number not in signal.valid_signals():
             raise ValueError(f"there is no signal {number!r}")
         with acting(f"signal to {self.id}"):
-            self._process.pass_on(number)
+            self._process.pass_on(number, group=True)
         return self.code is None
 
     @act

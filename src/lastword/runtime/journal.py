@@ -90,6 +90,7 @@ class Journal:
         self._pending: list[Entry | _Speech] = []
         self._cells: dict[CellId, StoredCell] = {}  # as each stands now
         self._values: dict[CellId, Values] = {}  # what each wants remembered
+        self.going: dict[str, str] = {}  # what its model knows to outlive its run, by its id
         self._fresh: set[MessageId] = set()  # those whose senders wait for the next commit
         self._turn = asyncio.Lock()
         self._tasks = Tasks()
@@ -152,6 +153,8 @@ class Journal:
             first = (machine.active, *first)
         lifted = bool(machine.speaking)
         now = standing(first, machine.waiting, hushed=machine.hushed, lifted=lifted)
+        if self.going:
+            now = replace(now, going=tuple(self.going.items()))
         self._waits = self._waits and now.hushed
         if self._waits:  # nobody asked for that; the next process may do otherwise
             return replace(now, hushed=self._standing.hushed, held=self._standing.held)

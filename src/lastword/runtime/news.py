@@ -91,10 +91,24 @@ class News:
             news = replace(news, job=news.job or span.news.job)
             self._spans[news.pid] = replace(span, news=news, ended_at=ended_at)
 
+    def goes_on(self, job: Job) -> None:
+        """Its model is told of the end of this one, also by whoever has the session by then."""
+        self._journal.going[job.id] = cut(job.command, NAMED)
+
+    def lost(self, going: Iterable[tuple[str, str]]) -> None:
+        """The same of those that ended with an earlier process of ours."""
+        for id_, command in going:
+            self._tell(id_, "lastword itself had ended, and it with that", command)
+
     def ended(self, job: Job) -> None:
         """Tell the model of the end of a job with its next request: the one after this if a run is
         going, and every later run is shown it with all that happened."""
-        text = f"{job.id} has ended: {job.ending}. It was: {cut(job.command, NAMED)}"
+        self._journal.going.pop(job.id, None)
+        if job.known:
+            self._tell(job.id, job.ending, cut(job.command, NAMED))
+
+    def _tell(self, id_: str, how: str, command: str) -> None:
+        text = f"{id_} has ended: {how}. It was: {command}"
         if active := self._machine.active:
             self._untold.append((active.run, text))
         self._journal.add(Note(None, text))

@@ -142,6 +142,8 @@ class Owned:
         if not job.known:
             job.known = True
             job.tell = partial(self._news.ended, job)
+            if job.kept:
+                self._news.goes_on(job)
             process.when_ended(lambda _: self._has_ended(job))
         return job
 

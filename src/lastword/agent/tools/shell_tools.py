@@ -66,7 +66,8 @@ def shell_tools(shell: Shell) -> FunctionToolset[Run]:
 
     @tools.tool
     async def shell_signal(ctx: RunContext[Run], id: str, signal: str) -> str:
-        """Send a signal, as INT or HUP, to a command that goes on; to its first process alone."""
+        """Send a signal, as INT or HUP, to a command that goes on, and to what it started in its
+        group: INT is what Ctrl-C does at a terminal."""
         return await _told(shell.signal(ctx.deps, id, signal))
 
     @tools.tool

@@ -204,8 +204,8 @@ class Warden:
                 self._tell({"failed": id_, "errno": errno.EMFILE, "about": "descriptors"})
             case {"stop": grace, "leave": leave}:
                 self._stop(grace, leave)
-            case {"signal": id_, "number": number}:
-                self._signal(id_, number)
+            case {"signal": id_, "number": number, "group": group}:
+                self._signal(id_, number, group=group)
             case {"end": id_, "grace": grace}:
                 self._end(id_, grace)
             case {"start": kind, "id": id_}:
@@ -252,9 +252,9 @@ class Warden:
         finally:
             os.close(pidfd)
 
-    def _signal(self, id_: int, number: int) -> None:
+    def _signal(self, id_: int, number: int, *, group: bool) -> None:
         for pid in [pid for pid, known in self._started.items() if known == id_]:
-            signals.to(pid, number)
+            signals.to(-pid if group else pid, number)  # who leads a session leaves no group
 
     # one branch
 
