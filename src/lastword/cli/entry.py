@@ -108,7 +108,7 @@ def _doctor(words: Sequence[str]) -> int:
         "--level",
         choices=LEVELS,
         metavar="LEVEL",
-        help="try only this one: sealed, tree or group; exit code 1 if it cannot be had",
+        help="try only this one: sealed, cgroup, tree or group; exit code 1 if it cannot be had",
     )
     parser.add_argument(
         "--store",
