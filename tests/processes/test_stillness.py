@@ -9,10 +9,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from lastword.processes import Level, Processes, Warden, command
+from lastword.errors import WorkerDied
+from lastword.processes import Level, Processes, Warden, command, isolated
 from lastword.processes.page import Page
 from tests.meter import open_files
 from tests.processes.helping import ROOTS, our_children, state_of
+from tests.processes.tools_to_call import stay
 from tests.promise.workshop import gone, is_up, until
 
 levels = pytest.mark.parametrize("level", [pytest.param("sealed", marks=ROOTS), "tree", "group"])
@@ -81,6 +83,33 @@ async def test_what_is_told_before_it_may_go_on_is_heard_first(level: Level) -> 
         ended = warden.stop(LONG)
         page.set(now() + LONG)
         assert {report.fate for report in (await ended).processes} == {"killed"}
+
+
+async def renew(page: Page) -> None:
+    while True:
+        page.set(now() + SOON)
+        await asyncio.sleep(SOON / 10)
+
+
+@pytest.mark.parametrize("level", [pytest.param("sealed", marks=ROOTS), "tree"])
+async def test_a_call_in_a_process_of_its_own_is_held_too(level: Level) -> None:
+    processes = Processes(level)
+    page = processes.on_a_page()
+    renewing = asyncio.create_task(renew(page))
+    async with processes:
+        work = await isolated.prepared(stay, (), {}, "it")
+        nursery = await processes.nursery(work.home, work.command.order, lambda _: lambda: None)
+        assert nursery is not None
+        warden = await processes.warden(nursery)
+        calling = asyncio.create_task(isolated.make(warden, work))
+        await until(lambda: [kin.state for kin in warden.living()] == ["S"])
+        renewing.cancel()
+        await until(lambda: [kin.state for kin in warden.living()] == ["T"])
+        page.set(now() + LONG)
+        await until(lambda: [kin.state for kin in warden.living()] == ["S"])
+        assert (await warden.stop(0)).proven
+        with pytest.raises(WorkerDied):
+            await calling
 
 
 @pytest.mark.parametrize("level", [pytest.param("sealed", marks=ROOTS), "tree"])
