@@ -130,7 +130,7 @@ READS = {
 # what a session tells its own tickets and calls; not for programs
 ITS_OWN = {
     *("Ticket.tell_outcome", "Ticket.tell_started", "Ticket.tell_takeover", "Ticket.tell_unknown"),
-    "Call.take_key",
+    *("Call.prepare", "Call.take_key"),
 }
 HANDLES = ("Call", "Child", "Run", "Runtime", "Session", "Ticket")
 NO_HANDLES = {  # values, errors, words, and what a team makes itself
