@@ -247,16 +247,21 @@ def test_a_server_that_restarts_in_the_middle_of_an_answer_loses_nothing(
 def test_the_timeline_has_runs_tools_and_the_fence(visitor: Visitor) -> None:
     page, drawing = visitor.page, visitor.page.locator("lw-timeline")
     expect(drawing).to_be_hidden()
-    visitor.say("badly: flood")
-    visitor.says("And on.")
-    page.keyboard.press("Escape")
-    expect(visitor.receipts).to_contain_text("late effects refused")
+    stops = 0
+    while "late effects refused" not in "".join(visitor.receipts.all_inner_texts()):
+        stops += 1  # a cancel that does not come between two words is not swallowed
+        assert stops < 10
+        visitor.say("badly: flood")
+        expect(visitor.answers).to_have_count(stops)
+        visitor.says("And on.")
+        page.keyboard.press("Escape")
+        expect(visitor.receipts).to_have_count(stops)
     visitor.say(ASKS)
     page.get_by_role("button", name="Allow", exact=True).click()
     visitor.says("shell returned")
     visitor.quiet()
-    expect(drawing.locator(".bar")).to_have_count(2)
-    expect(drawing.locator(".fence")).to_have_count(1)
+    expect(drawing.locator(".bar")).to_have_count(stops + 1)
+    expect(drawing.locator(".fence")).to_have_count(stops)
     expect(drawing.locator("circle.refused").first).to_be_attached()
     expect(drawing.locator(".span.tool.done")).to_have_count(1)
     expect(drawing.locator(".span.wait")).to_have_count(1)

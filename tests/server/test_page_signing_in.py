@@ -154,7 +154,9 @@ def test_the_streams_of_the_page_cut_events_wherever_their_pieces_end(
           const found = [];
           let size = 1;
           const real = window.fetch;
-          window.fetch = async (_, { headers }) => {
+          window.fetch = async (path, options) => {
+            const { headers } = options;
+            if (!path.includes("/cut-up/")) return real(path, options);  // the page's own
             asked.push(headers["Last-Event-ID"] ?? "");
             const step = size++;
             const pieces = [];
@@ -164,7 +166,7 @@ def test_the_streams_of_the_page_cut_events_wherever_their_pieces_end(
             }));
           };
           await new Promise((done) => {
-            const stream = new Stream("s", {
+            const stream = new Stream("cut-up", {
               event: (event) => found.push(event),
               link: (link) => {
                 if (link !== "reconnecting") return;
