@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tests.mutations.acting import ACTING
+from tests.mutations.jobs import GOING_ON
 from tests.mutations.keeping import KEEPING
 from tests.mutations.telling import TELLING
 
-MUTATIONS = {mutation.name: mutation for mutation in (*ACTING, *KEEPING, *TELLING)}
+MUTATIONS = {mutation.name: mutation for mutation in (*ACTING, *GOING_ON, *KEEPING, *TELLING)}
