@@ -14,6 +14,7 @@ from lastword import Outcome, Receipt, Run, Runtime, Superseded
 from lastword.agent.tools.shell import Shell
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.errors import NoSuchJob
+from lastword.runtime.jobs import Job
 from lastword.testing.provider import Call, Provider
 from tests.agent.call_by_call import id_in, shown, talking
 from tests.engines.wire import FORMATS, model
@@ -53,7 +54,7 @@ async def test_what_takes_longer_goes_on_and_is_read_written_to_signalled_and_en
         assert await talk.does(lambda run: shell.read(run, id_, 19)) == (
             f"over\n[bytes 19 to 24 of 24; {id_} has ended: exit code 0]"
         )
-        assert "has ended, so nothing was sent: exit code 0" in await talk.does(
+        assert f"[nothing was sent: {id_} has ended: exit code 0]" in await talk.does(
             lambda run: shell.signal(run, id_, "TERM")
         )
 
@@ -180,6 +181,10 @@ async def test_a_signal_reaches_what_a_shell_waits_for_as_a_terminals_would(
         assert job.output == "up\nheard\n"
 
 
+async def _output(job: Job) -> str:
+    return job.output
+
+
 @pytest.mark.scenario("P20", part="processes")
 async def test_a_run_that_was_stopped_does_nothing_to_what_it_had_going() -> None:
     shell = Shell()
@@ -196,6 +201,7 @@ async def test_a_run_that_was_stopped_does_nothing_to_what_it_had_going() -> Non
                 "signal": lambda: shell.signal(run, id_, "KILL"),
                 "end": lambda: shell.end(run, id_),
                 "job": job.end,
+                "output": lambda: _output(job),
             }
             for name, act in acts.items():
                 try:
@@ -209,10 +215,10 @@ async def test_a_run_that_was_stopped_does_nothing_to_what_it_had_going() -> Non
         talk.asked.put_nowait(lambda run: late(run, id_))
         await until(talk.asked.empty)
         await session.stop()
-        await until(lambda: len(refused) == 5)
+        await until(lambda: len(refused) == 6)
 
         job = session.process(id_)
-        assert refused == ["read", "write", "signal", "end", "job"]
+        assert refused == ["read", "write", "signal", "end", "job", "output"]
         assert job.alive
         assert job.output == ""
         assert await job.write(b"mine\n")  # the person may

@@ -27,7 +27,7 @@ async def test_a_limit_says_who_lives_on_by_the_number_that_is_true_there(
         number = (tmp_path / "daemon").read_text().strip()
         expected = (
             "as it took longer than 1 seconds; "
-            f"what has left it lives on until the run ends: {number} sleep"
+            f"what has left its command lives on until the run ends: {number} sleep"
         )
         await until(lambda: not session.process(id_).alive)
         assert expected in await talk.does(lambda run: shell.read(run, id_))
@@ -49,7 +49,8 @@ async def test_a_timeout_of_a_run_s_own_command_says_who_lives_on(tmp_path: Path
         await (await r.session("s").send("go")).outcome()
     number = (tmp_path / "daemon").read_text().strip()
     assert done == [
-        f"[ended: it took too long; what has left it lives on until the run ends: {number} sleep]"
+        "[ended: it took too long; what has left its command lives on until the run ends: "
+        f"{number} sleep]"
     ]
     assert gone(int(number))
 

@@ -19,6 +19,7 @@ class _Written:
     """Some of what the process is to read."""
 
     data: memoryview  # that it has not read yet
+    last: bool  # the end of its input follows
     done: asyncio.Future[bool]
     may: Callable[[str], None]  # of who asked for it: a run may lose its session meanwhile
 
@@ -30,13 +31,15 @@ def the_owner(what: str) -> None:
 class Input:
     """Standard input of a process, or the keys typed at its terminal."""
 
-    def __init__(self, fd: int, name: str, may_write: Callable[[str], None]) -> None:
+    def __init__(
+        self, fd: int, name: str, may_write: Callable[[str], None], *, terminal: bool = False
+    ) -> None:
         self._loop = asyncio.get_running_loop()
         self._fd = fd
         self._name = name
         self._may_write = may_write
         self._unread: deque[_Written] = deque()
-        self._last = False  # nothing follows what is waiting
+        self._terminal = terminal  # at which the end of input is a key, and more may follow
         self._wide = False  # it was tried to have the pipe hold more
         os.set_blocking(fd, False)
 
@@ -56,11 +59,16 @@ class Input:
         """The same for whoever started the process: what it is started with is part of that."""
         return self.feed_for(the_owner, data)
 
-    def feed_for(self, may: Callable[[str], None], data: bytes) -> asyncio.Future[bool]:
-        """The same for somebody else, who is asked whether they still may as long as it lasts."""
+    def feed_for(
+        self, may: Callable[[str], None], data: bytes, *, last: bool = False
+    ) -> asyncio.Future[bool]:
+        """The same for somebody else, who is asked whether they still may as long as it lasts.
+        With `last`, the end of its input follows."""
         may("writing to it")
-        written = _Written(memoryview(bytes(data)), self._loop.create_future(), may)
-        if self._fd < 0 or self._last:
+        if last and self._terminal:
+            data, last = data + _end_of_file(data), False
+        written = _Written(memoryview(bytes(data)), last, self._loop.create_future(), may)
+        if self._fd < 0 or self._ends:
             written.done.set_result(False)
         else:
             self._unread.append(written)
@@ -69,8 +77,13 @@ class Input:
 
     @property
     def unread(self) -> int:
-        """How many bytes wait to be read."""
-        return sum(len(one.data) for one in self._unread)
+        """How many bytes wait to be read, of those who may still write them."""
+        return sum(len(one.data) for one in self._unread if _may_go_on(one.may))
+
+    @property
+    def _ends(self) -> bool:
+        """Whether nothing follows what is waiting."""
+        return any(one.last and _may_go_on(one.may) for one in self._unread)
 
     def finish(self) -> None:
         """Close it once all has been read."""
@@ -79,8 +92,7 @@ class Input:
 
     def end(self) -> None:
         """The same for whoever started the process."""
-        self._last = True
-        self._flush()
+        self.feed_for(the_owner, b"", last=True)
 
     def _flush(self) -> None:
         room = _A_TURN
@@ -92,8 +104,6 @@ class Input:
             room -= count
         if self._fd >= 0:
             self._loop.remove_writer(self._fd)
-            if self._last:
-                self.let_go()
 
     def _write(self, first: _Written, room: int) -> int | None:
         """How much of it was written; None if nothing more can be in this turn."""
@@ -112,6 +122,8 @@ class Input:
         if not first.data:
             self._unread.popleft()
             _tell(first.done, all_of_it=True)
+            if first.last:
+                self.let_go()
         elif count < room and first.may is the_owner:
             self._widen()
         return count if count < room else None
@@ -146,6 +158,11 @@ def _may_go_on(may: Callable[[str], None]) -> bool:
     except (Exception, Superseded):  # noqa: BLE001 - whatever says that it may not
         return False
     return True
+
+
+def _end_of_file(typed: bytes) -> bytes:
+    """Ctrl-D: twice where a line was begun, which the first only hands over."""
+    return b"\x04" if not typed or typed.endswith(b"\n") else b"\x04\x04"
 
 
 def _tell(written: asyncio.Future[bool], *, all_of_it: bool) -> None:

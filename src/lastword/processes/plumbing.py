@@ -35,7 +35,8 @@ class Plumbing:
         reader, *others = self._ours
         self.stdout = Output(reader, command.output_limit, may_act)
         if command.terminal or command.stdin != "none":
-            self.stdin = Input(others.pop(0), command.name, may_act)
+            terminal = command.terminal
+            self.stdin = Input(others.pop(0), command.name, may_act, terminal=terminal)
         if others:
             self.stderr = Output(others.pop(0), command.output_limit, may_act)
         if self.stdin and not isinstance(command.stdin, str):

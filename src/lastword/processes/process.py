@@ -58,7 +58,11 @@ def in_words(code: int) -> str:
 
 def living_on(left: tuple[str, ...]) -> str:
     """Who was not ended with a command."""
-    return f"; what has left it lives on until the run ends: {', '.join(left)}" if left else ""
+    return (
+        f"; what has left its command lives on until the run ends: {', '.join(left)}"
+        if left
+        else ""
+    )
 
 
 class Process:

@@ -30,6 +30,7 @@ from lastword.processes.zygote import Zygote
 
 _TOO_LATE = "what it belongs to is over, so nothing was started"
 _SECONDS_TO_START = 10.0
+_LOOK = 0.25  # seconds: as much of a pause counts as time that passed
 _HAMMER = 0.25  # seconds beyond the grace in which a warden must have answered
 _AWAKE = 0.25  # seconds after which whoever has not answered is woken
 _SOON, _LATER = 0.001, 0.5  # seconds until one looks again whether the group is empty
@@ -95,9 +96,22 @@ class Warden:
         return not self._stopping and not self.over and self._channel.open
 
     @property
+    def stopping(self) -> bool:
+        """Whether nothing can be started any more, and everything is being ended."""
+        return self._stopping
+
+    @property
     def ending(self) -> Ending | None:
         """What its stop found; None while something may be left."""
         return self._over.result() if self.over else None
+
+    async def over_within(self, seconds: float) -> bool:
+        """Whether nothing of it is left in so many seconds; pauses of this process do not count."""
+        while seconds > 0 and not self.over:
+            some = min(seconds, _LOOK)
+            await asyncio.wait([self._over], timeout=some)
+            seconds -= some
+        return self.over
 
     def when_over(self, act: Callable[[], object]) -> None:
         """Have something done when nothing of it is left."""

@@ -225,7 +225,9 @@ class Driver:
 
     async def _drive(self, going: Going) -> None:
         going.enter()
-        run = Run(self, going, await self.history.for_a_run(lambda: going.hold.current))
+        history = await self.history.for_a_run(lambda: going.hold.current)
+        self.news.shown(history)
+        run = Run(self, going, history)
         if not going.hold.current:
             return
         answer = self.engine(run)

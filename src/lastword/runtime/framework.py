@@ -161,6 +161,7 @@ class ForFrameworks:
         self._hold.must_hold("this summary")
         self._desk.journal.add(Summary(encodable(text), upto))
         self.history = await self._desk.history.shown()
+        self._desk.news.shown(self.history)
         self._hold.must_hold("use of this summary")
         return self.history
 

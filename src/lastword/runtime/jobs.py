@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import codecs
 import signal
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
-from itertools import count
 
 from lastword.core.model import Generation, RunId
 from lastword.core.value import value
@@ -27,6 +27,7 @@ from lastword.runtime.asking import act, acting, asking
 _REMEMBERED = 16  # that have ended: what they wrote can still be read
 MOST = 30_000  # bytes that are read at a time
 _MOST_UNREAD = 1 << 20  # bytes that may wait for a process to read them
+_A_CHARACTER = 4  # bytes at most: as many are read if one asks for less, or one would not get on
 _A_MOMENT = 1.0  # seconds in which it may read what was written to it
 
 
@@ -38,7 +39,7 @@ class Piece:
     begin: int  # bytes before it; more than was asked for, if those are not kept any more
     end: int  # where to read on
     total: int  # bytes that were written so far
-    code: int | None  # how it ended, if it has
+    code: int | None  # how it ended, if nothing of it is left
 
 
 class Job:
@@ -46,9 +47,12 @@ class Job:
 
     kept = False
 
-    def __init__(self, id: str, run: RunId, process: Process, grace: float) -> None:
+    def __init__(
+        self, id: str, run: RunId, process: Process, grace: float, started_at: float
+    ) -> None:
         self.id = id
         self.run = run  # that started it
+        self.started_at = started_at
         self.known = False  # to the model, which is then told of its end
         self.ended_by = ""  # why, if it was asked to
         self.left: tuple[str, ...] = ()  # whom its end did not end
@@ -79,6 +83,7 @@ class Job:
     @property
     def output(self) -> str:
         """What it has written so far, the middle cut if it is long. It enters no turn by itself."""
+        self._may_be_read()
         streams = (self._process.stdout, self._process.stderr)
         return "".join(stream.for_the_owner() for stream in streams if stream)
 
@@ -94,10 +99,27 @@ class Job:
 
     @property
     def ending(self) -> str:
-        """How it ended, in words."""
-        how = in_words(self.code) if self.code is not None else "it has not ended"
+        """How it ended, in words; or that it has not."""
+        if self.alive or self.code is None:
+            return "it has not ended"
+        how = in_words(self.code)
         why = f", {self.ended_by}" if self.ended_by else ""
         return f"{how}{why}{living_on(self.left)}"
+
+    @property
+    def standing(self) -> str:
+        """Whether it goes on, in words that follow its name."""
+        if not self.alive:
+            return f"has ended: {self.ending}"
+        return "goes on" if self.code is None else f"goes on: {self.ending}"
+
+    def when_over(self, act: Callable[[], object]) -> None:
+        """Have something done when nothing of it is left."""
+        self._process.when_ended(lambda _: act())
+
+    async def over_within(self, seconds: float) -> bool:
+        """Whether it has ended in so many seconds."""
+        return await self._process.within(seconds) is not None
 
     def has_ended(self) -> None:
         """Have it told, unless whoever ends it still looks for who is left."""
@@ -108,15 +130,19 @@ class Job:
         """What it wrote from an offset on, in bytes, some of it at a time."""
         if offset < 0 or limit < 1:
             raise ValueError("what is read begins at 0 or later, and is 1 byte or more")
+        self._may_be_read()
+        code, stream = None if self.alive else self.code, self._process.stdout
+        begin, data = stream.since(offset)
+        some = data[: max(limit, _A_CHARACTER)]
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        more = len(data) > len(some) or code is None  # then half a character is for the next
+        text = decoder.decode(some, final=not more)
+        end = begin + len(some) - len(decoder.getstate()[0])
+        return Piece(text, begin, end, stream.total, code)
+
+    def _may_be_read(self) -> None:
         if asker := asking():
             asker.hold.must_hold(f"reading of {self.id}")
-        code, stream = self.code, self._process.stdout
-        begin, data = stream.since(offset)
-        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-        more = len(data) > limit or code is None  # then half a character is left for the next
-        text = decoder.decode(data[:limit], final=not more)
-        end = begin + min(len(data), limit) - len(decoder.getstate()[0])
-        return Piece(text, begin, end, stream.total, code)
 
     @property
     def takes_input(self) -> bool:
@@ -131,12 +157,13 @@ class Job:
         """
         if (stdin := self._process.stdin) is None:
             raise ValueError(f"{self.id} was started without an input; nothing was written")
+        if len(data) > _MOST_UNREAD:
+            raise ValueError(f"at most {_MOST_UNREAD:,} bytes can be written at once; none were")
         if stdin.unread + len(data) > _MOST_UNREAD:
             raise ValueError(f"{self.id} has not read what was written to it; nothing was written")
         with acting(f"writing to {self.id}") as right:
-            written = stdin.feed_for(right.must_hold if right else the_owner, data)
-            if last:
-                stdin.end()
+            may = right.must_hold if right else the_owner
+            written = stdin.feed_for(may, data, last=last)
         done, _ = await asyncio.wait([written], timeout=_A_MOMENT)
         if done and not written.result():
             if asker := asking():
@@ -148,7 +175,7 @@ class Job:
     async def signal(self, number: int) -> bool:
         """Send it a signal, and to what it started in its group, as Ctrl-C at a terminal would.
 
-        False if it has ended, and nothing was sent.
+        False if it, or its first process, has ended, and nothing was sent.
         """
         if number not in signal.valid_signals():
             raise ValueError(f"there is no signal {number!r}")
@@ -164,16 +191,19 @@ class Job:
         """
         with acting(f"end of {self.command}") as right:
             ending = self._end(self._grace if grace is None else grace)
-            if self.code is None:
+            if self.alive and not self.ended_by:
                 self.ended_by = why or ("" if right else "as the person wanted")
-                self.known = self.known and (not right or bool(why))
-                self._ending = True
+            ours = self.alive and not self._ending
+            self._ending = self._ending or ours
         try:
             await ending
+            if right and not why:
+                self.known = False  # whoever asked learns of it from this
         finally:
-            if self._ending:
+            if ours:
                 self._ending = False
-                self.has_ended()
+                if not self.alive:
+                    self.has_ended()
 
     def _end(self, grace: float) -> Awaitable[object]:
         self._process.drop(grace)
@@ -200,23 +230,30 @@ class Jobs:
 
     def __init__(self) -> None:
         self._by_id: dict[str, Job] = {}
+        self._over: deque[str] = deque()  # in the order in which they ended
+        self._given = 0  # ids so far
+        self._latest = 0  # generation that one was given in
 
     def __iter__(self) -> Iterator[Job]:
         return iter(tuple(self._by_id.values()))
 
     def new_id(self, generation: Generation) -> str:
-        """By the generation, which comes only once in a session, also after a restart."""
-        for number in count(1):
-            id_ = f"p{generation}" if number == 1 else f"p{generation}-{number}"
-            if id_ not in self._by_id:
-                return id_
-        raise AssertionError
+        """One that nothing had before: by the generation, which comes only once in a session, also
+        after a restart, and then by how many were given here."""
+        self._given += 1
+        if generation > self._latest:
+            self._latest = generation
+            return f"p{generation}"
+        return f"p{generation}-{self._given}"
 
     def add(self, job: Job) -> None:
         self._by_id[job.id] = job
-        ended = [job.id for job in self if not job.alive]
-        for id_ in ended[:-_REMEMBERED]:
-            del self._by_id[id_]
+        job.when_over(lambda: self._forget_after(job.id))
+
+    def _forget_after(self, ended: str) -> None:
+        self._over.append(ended)
+        if len(self._over) > _REMEMBERED:
+            del self._by_id[self._over.popleft()]
 
     def of(self, process: Process) -> Job | None:
         """The job that a process is, if it is one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from lastword.core.model import RunId
 from lastword.core.queue import Queued, queued
 from lastword.core.receipt import ProcessNews
 from lastword.core.session import SessionMachine
+from lastword.core.transcript import Shown
 from lastword.core.value import value
 from lastword.runtime.feed import Feed, FeedEvent, Kind
 from lastword.runtime.hold import Hold
@@ -87,9 +88,14 @@ class News:
             self._spans[news.pid] = Span(news, run, event.at)
             self._forget()
         elif span := self._spans.get(news.pid):
-            ended_at = event.at if news.state == "ended" else None
+            ended_at = event.at if news.state == "ended" else span.ended_at
             news = replace(news, job=news.job or span.news.job)
             self._spans[news.pid] = replace(span, news=news, ended_at=ended_at)
+
+    def started_at(self, pid: int) -> float:
+        """When it began, if that was told lately."""
+        span = self._spans.get(pid)
+        return span.started_at if span else self._journal.now()
 
     def goes_on(self, job: Job) -> None:
         """Its model is told of the end of this one, also by whoever has the session by then."""
@@ -113,6 +119,12 @@ class News:
             self._untold.append((active.run, text))
         self._journal.add(Note(None, text))
         self._telling.when_durable([])
+
+    def shown(self, history: Sequence[Shown]) -> None:
+        """This a run begins with, or goes on from: what is in it need not be told."""
+        if self._untold:
+            there = {item.text for item in history if item.role == "note"}
+            self._untold = [(run, text) for run, text in self._untold if text not in there]
 
     def notes(self, run: RunId) -> tuple[str, ...]:
         """What its model is to be told with the next request, once."""

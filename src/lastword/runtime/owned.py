@@ -15,6 +15,7 @@ from lastword.processes import Process, Processes, Warden
 from lastword.processes.command import Command
 from lastword.processes.isolated import Prepared, make
 from lastword.processes.nursery import Home, Nursery
+from lastword.processes.process import in_words
 from lastword.runtime.asking import running
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.jobs import Job, Jobs
@@ -36,8 +37,16 @@ class Kept(Job):
 
     kept = True
 
-    def __init__(self, id: str, run: RunId, process: Process, warden: Warden, grace: float) -> None:
-        super().__init__(id, run, process, grace)
+    def __init__(
+        self,
+        id: str,
+        run: RunId,
+        process: Process,
+        warden: Warden,
+        grace: float,
+        started_at: float,
+    ) -> None:
+        super().__init__(id, run, process, grace, started_at)
         self._warden = warden
 
     @property
@@ -45,12 +54,41 @@ class Kept(Job):
         """Whether it, or something it started, is still there."""
         return not self._warden.over
 
+    @property
+    def ending(self) -> str:
+        """How it ended; its first process may have, and what that started not."""
+        if self.alive and self.code is not None:
+            how = in_words(self.code)
+            return f"its first process has ended ({how}), and what it left is still there"
+        return super().ending
+
+    def when_over(self, act: Callable[[], object]) -> None:
+        self._warden.when_over(act)
+
     def _end(self, grace: float) -> Awaitable[object]:
         return asyncio.shield(self._warden.stop(grace))
 
+    async def over_within(self, seconds: float) -> bool:
+        return await self._warden.over_within(seconds)
+
     @property
-    def report(self) -> ProcessReport:
-        return self.fate_if_ended if self._warden.over else replace(self.fate_if_ended, fate="kept")
+    def dying(self) -> bool:
+        """Whether somebody has asked for its end, and it has not come yet."""
+        return self._warden.stopping and not self._warden.over
+
+    async def gone(self) -> None:
+        """Return when nothing of it is left."""
+        await asyncio.wait([self._warden.stop(self._grace)])
+
+    @property
+    def reports(self) -> tuple[ProcessReport, ...]:
+        """It; or, if its first process has ended, whoever that left."""
+        if self._warden.over or self.dying:
+            return (self.fate_if_ended,)
+        if self.code is None:
+            return (ProcessReport(self.pid, self.command, "kept"),)
+        left = [(kin.pid, f"{kin.name}, left by {self.command}") for kin in self._warden.living()]
+        return tuple(ProcessReport(*one, "kept") for one in left)
 
     @property
     def fate_if_ended(self) -> ProcessReport:
@@ -63,8 +101,10 @@ class Kept(Job):
 
     @property
     def unconfirmed(self) -> list[Unconfirmed]:
-        """It, if nobody can tell any more what became of it."""
+        """It, if nobody can tell any more what became of it, or not yet."""
         ending = self._warden.ending
+        if self.dying:
+            return [Unconfirmed("process", f"{self.pid} {self.command}, which is being ended")]
         if ending is None or ending.proven:
             return []
         name = f"{self.pid} {self.command}, which may live on: {ending.why}"
@@ -125,7 +165,8 @@ class Owned:
             raise
         self._wardens.remove(warden)
         if not warden.over:
-            kept = Kept(id_, self._hold.run, process, warden, grace)
+            started_at = self._news.started_at(process.pid)
+            kept = Kept(id_, self._hold.run, process, warden, grace, started_at)
             self._kept.append(kept)
             self.jobs.add(kept)
             warden.when_over(partial(_forget, self._kept, kept, warden))
@@ -135,7 +176,8 @@ class Owned:
         """Give it an id by which the model knows it, and is told of its end."""
         job = self.jobs.of(process)
         if job is None:
-            job = Job(self.jobs.new_id(self._hold.generation), self._hold.run, process, grace)
+            id_, run = self.jobs.new_id(self._hold.generation), self._hold.run
+            job = Job(id_, run, process, grace, self._news.started_at(process.pid))
             self.jobs.add(job)
             named = ProcessNews(process.pid, process.command, "named", job=job.id)
             self._news.process(self._hold.run, named)
@@ -144,7 +186,7 @@ class Owned:
             job.tell = partial(self._news.ended, job)
             if job.kept:
                 self._news.goes_on(job)
-            process.when_ended(lambda _: self._has_ended(job))
+            job.when_over(lambda: self._has_ended(job))
         return job
 
     def _has_ended(self, job: Job) -> None:
@@ -173,7 +215,11 @@ class Owned:
         started = ProcessNews(process.pid, command.name, "started", kept=bool(job), job=job)
         tell = partial(self._news.process, self._hold.run)
         tell(started)
-        process.when_ended(lambda code: tell(replace(started, state="ended", code=code)))
+        ended = replace(started, state="ended")
+        if job:  # what its first process leaves is part of it
+            warden.when_over(lambda: tell(replace(ended, code=process.code)))
+        else:
+            process.when_ended(lambda code: tell(replace(ended, code=code)))
         return process
 
     def _begin(self, name: str) -> None:

@@ -120,6 +120,7 @@ class Settlement:
         self._previous = previous  # what it has not seen off is named by this one too
         self._silent = silent  # what a run that ended by itself left behind; nobody asked
         self._children: list[ChildReport] = []
+        self._dying = [kept for kept in session.kept if kept.dying]  # by somebody's word before
         self.cells: tuple[CellReport, ...] = ()
         self.stores = True  # it is about to store the fence, and whatever comes until it does
         self._told: Told = []  # senders who learn an outcome from the fence's commit
@@ -142,6 +143,9 @@ class Settlement:
         for going in self.goings:
             unwound.start(going.unwound(), name="unwound")
             gone.start(going.gone(), name="gone")
+        for kept in self._dying:
+            unwound.start(kept.gone(), name="unwound")
+            gone.start(kept.gone(), name="gone")
         if self._previous:
             unwound.start(_wait_for(self._previous.answer), name="unwound")
             gone.start(_wait_for(self._previous.done), name="gone")
@@ -256,7 +260,8 @@ class Settlement:
 
     def receipt(self) -> Receipt:
         """What can be said at this moment."""
-        left = (*self.unconfirmed, *(u for kept in self._session.kept for u in kept.unconfirmed))
+        listed = dict.fromkeys((*self._dying, *self._session.kept))
+        left = (*self.unconfirmed, *(u for kept in listed for u in kept.unconfirmed))
         if self._session.lost:  # what waited there still does, or runs
             left += (Unconfirmed("session", "another process has taken it over"),)
         dying = {one.name for one in left if one.kind == "child"}
@@ -284,7 +289,7 @@ class Settlement:
             children=tuple(children),
             processes=(
                 *(report for going in self.goings for report in going.process_reports),
-                *(kept.report for kept in self._session.kept),
+                *(report for kept in listed for report in kept.reports),
             ),
             cells=self.cells,
             level=self._session.shared.processes.level or "",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from lastword.core.receipt import ProcessNews
 from lastword.runtime.jobs import MOST, Job, signal_named
+from lastword.runtime.news import Span
 from lastword.server import process_wire
 from lastword.server.desk import Asked, Reply, made, reply
 from lastword.server.problems import Trouble
@@ -13,8 +15,13 @@ from lastword.surfaces.processes import named
 async def listed(asked: Asked) -> Reply:
     """Those that run, and the last of those that have ended."""
     session = await asked.known()
-    outputs = {job.pid: job.output for job in session.processes}
-    told = [asked.shapes.process(one, outputs.get(one.news.pid, "")) for one in session.spans]
+    jobs = {job.pid: job for job in session.processes}
+    spans = {span.news.pid: span for span in session.spans}
+    spans |= {pid: _of_an_agent_below(job) for pid, job in jobs.items() if pid not in spans}
+    told = [
+        asked.shapes.process(span, jobs[pid].output if pid in jobs else "")
+        for pid, span in spans.items()
+    ]
     return await made(process_wire.Processes(told))
 
 
@@ -48,7 +55,7 @@ async def signal(asked: Asked) -> Reply:
     except ValueError as error:
         raise Trouble("bad-request", str(error)) from error
     if not await job.signal(number):
-        raise Trouble("not-running", f"{job.id} has ended, so nothing was sent: {job.ending}")
+        raise Trouble("not-running", f"nothing was sent: {job.id} {job.standing}")
     return reply(process_wire.Given(True))
 
 
@@ -59,6 +66,12 @@ async def end(asked: Asked) -> Reply:
         raise Trouble("not-found", f"{job.id} has ended already: {job.ending}")
     await job.end()
     return await listed(asked) if "read" in asked.who.rights else reply(process_wire.Processes([]))
+
+
+def _of_an_agent_below(job: Job) -> Span:
+    """It is told of there, and can be acted on here."""
+    news = ProcessNews(job.pid, job.command, "started", kept=job.kept, job=job.id)
+    return Span(news, job.run, job.started_at)
 
 
 async def _job(asked: Asked) -> Job:

@@ -42,8 +42,7 @@ def _row(job: Job) -> str:
 async def _read(job: Job, _: str) -> str:
     total = job.read().total
     piece = job.read(max(total - _READ, 0), _READ)
-    state = "It goes on." if job.code is None else f"It has ended: {job.ending}."
-    return f"{marked(piece.text).rstrip()}\n{job.id}: {total:,} bytes. {state}".lstrip()
+    return f"{marked(piece.text).rstrip()}\n{job.id}: {total:,} bytes. It {job.standing}.".lstrip()
 
 
 async def _write(job: Job, line: str) -> str:
@@ -54,7 +53,11 @@ async def _write(job: Job, line: str) -> str:
 async def _signal(job: Job, name: str) -> str:
     number = signal_named(name)
     sent = await job.signal(number)
-    return f"{number.name} was sent to {job.id}." if sent else f"{job.id} has ended: {job.ending}."
+    return (
+        f"{number.name} was sent to {job.id}."
+        if sent
+        else f"Nothing was sent: {job.id} {job.standing}."
+    )
 
 
 async def _end(job: Job, _: str) -> str:

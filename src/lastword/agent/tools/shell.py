@@ -98,7 +98,7 @@ class Shell:
             grace=self._grace,
             output_limit=max(OUTPUT_LIMIT, self.output_limit),
         )
-        if not await self._ended(run, process, seconds, kept=background):
+        if not await self._ended(run, process, seconds):
             return self._goes_on(run, process, seconds)
         ending = in_words(process.code or 0)
         if note and not background:
@@ -120,12 +120,13 @@ class Shell:
         where = self.directories.find(session, workdir)
         return where, for_commands(os.environ, where) if self._env is None else self._env
 
-    async def _ended(self, run: Run, process: Process, seconds: float, *, kept: bool) -> bool:
-        """Whether it has ended in time, its last words included."""
+    async def _ended(self, run: Run, process: Process, seconds: float) -> bool:
+        """Whether it has ended in time, its last words included; of one that is to stay, all."""
         live = run.task(_show(run, process), name="live output")
         try:
-            waiting = process.within(seconds, None if kept else self._grace)
-            return await waiting is not None
+            if kept := run.jobs.of(process):
+                return await kept.over_within(seconds)
+            return await process.within(seconds, self._grace) is not None
         finally:
             live.cancel()
 
@@ -133,12 +134,11 @@ class Shell:
         job = run.job(process, grace=self._grace)
         if not job.kept:
             run.task(self._end_at_limit(job, waited), name=f"limit of {job.id}")
-        so_far = told.written(process.stdout, self.output_limit)
-        return f"{so_far}\n{told.going_on(job, waited, process.stdout)}"
+        return told.going_on(job, waited, process.stdout, self.output_limit)
 
     async def _end_at_limit(self, job: Job, waited: float) -> None:
         await asyncio.sleep(self.limit - waited)
-        if job.code is None:
+        if job.alive:
             await job.end(why=f"as it took longer than {self.limit:g} seconds")
 
     # what goes on
@@ -166,13 +166,13 @@ class Shell:
         job, number = run.jobs[id], signal_named(name)
         if await job.signal(number):
             return f"[{number.name} was sent to {id}]"
-        return f"[{id} has ended, so nothing was sent: {job.ending}]"
+        return f"[nothing was sent: {id} {job.standing}]"
 
     async def end(self, run: Run, id: str) -> str:
         """End a job, with all that it started."""
         job = run.jobs[id]
         await job.end()
-        return f"[{id} has ended: {job.ending}]"
+        return f"[{id} {job.standing}]"
 
 
 async def _aside(work: Callable[[], T]) -> T:
