@@ -121,6 +121,13 @@ async def start_processes(run: Run) -> None:
     await deploying
 
 
+async def start_a_reader(run: Run) -> None:
+    """It answers each line, and each interrupt."""
+    line = "trap 'echo interrupted' INT; while :; do if read -r a; then echo got $a; fi; done"
+    run.job(await run.spawn(shell=f"echo up; {line}", stdin="pipe", on_stop="keep"))
+    await run.emit("It reads.")
+
+
 async def start_a_deaf_process(run: Run) -> None:
     """It tells a file that it was asked to end, and does not."""
     told = run.message.text.split()[1]
@@ -206,6 +213,7 @@ ENGINES = {
     "story": tell_a_story,
     "look": look,
     "start": start_processes,
+    "reader": start_a_reader,
     "stubborn": be_stubborn,
     "ask": ask,
     "misbehave": misbehave,

@@ -34,16 +34,21 @@ async def test_a_person_reads_writes_to_signals_and_ends_what_goes_on() -> None:
         assert told[-1]["data"]["id"] == job.id
         [listed] = (await client.get("/v1/sessions/s/processes")).json["processes"]
         assert (listed["id"], listed["kept"], listed["ended_at"]) == (job.id, False, None)
+        assert told[-1]["data"]["takes_input"]
+        assert listed["takes_input"]
 
         await until(lambda: job.output == "up\n")
         read = (await client.get(f"{path}/output")).json
         expected = {"text": "up\n", "begin": 0, "end": 3, "total": 3, "code": None, "ended": ""}
         assert read == {"id": job.id, **expected}
         given = await client.post(f"{path}/input", {"text": "one\n"})
-        assert (given.status, given.json) == (200, {"done": True})
+        assert given.status == 200
+        assert given.json == {"done": True, "told": f"{job.id} has been given it."}
         await until(lambda: job.output == "up\ngot one\n")
         assert (await client.get(f"{path}/output?offset=3&limit=4")).json["text"] == "got "
-        assert (await client.post(f"{path}/signal", {"signal": "STOP"})).status == 200
+        sent = await client.post(f"{path}/signal", {"signal": "STOP"})
+        assert sent.status == 200
+        assert sent.json == {"done": True, "told": f"SIGSTOP was sent to {job.id}."}
         wrong = await client.post(f"{path}/signal", {"signal": "LOUD"})
         assert (wrong.status, wrong.problem) == (400, "bad-request")
 

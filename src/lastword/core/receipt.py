@@ -107,6 +107,7 @@ class ProcessNews:
     code: int | None = None
     kept: bool = False
     job: str = ""  # the id under which it goes on, if it has one
+    takes_input: bool = False
 
 
 @value

@@ -180,7 +180,7 @@ class Owned:
             job = Job(id_, run, process, grace, self._news.started_at(process.pid))
             self.jobs.add(job)
             named = ProcessNews(process.pid, process.command, "named", job=job.id)
-            self._news.process(self._hold.run, named)
+            self._news.process(self._hold.run, replace(named, takes_input=job.takes_input))
         if not job.known:
             job.known = True
             job.tell = partial(self._news.ended, job)
@@ -212,7 +212,14 @@ class Owned:
         begin, act = self._begin, self._hold.must_hold
         await self._hold.steady()
         process = await warden.spawn(command, may_start=begin, may_act=act)
-        started = ProcessNews(process.pid, command.name, "started", kept=bool(job), job=job)
+        started = ProcessNews(
+            process.pid,
+            command.name,
+            "started",
+            kept=bool(job),
+            job=job,
+            takes_input=process.stdin is not None,
+        )
         tell = partial(self._news.process, self._hold.run)
         tell(started)
         ended = replace(started, state="ended")

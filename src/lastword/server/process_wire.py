@@ -27,6 +27,7 @@ class ProcessOut(Struct):
     pid: int
     command: str
     kept: bool
+    takes_input: bool
     run: str
     started_at: float
     ended_at: float | None
@@ -53,6 +54,7 @@ class OutputOut(Struct):
 
 
 class Given(Struct):
-    """Whether it has been read, or sent; what has not been read waits."""
+    """Whether it has been read, or sent, and that in words; what has not been read waits."""
 
     done: bool
+    told: str

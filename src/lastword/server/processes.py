@@ -9,7 +9,7 @@ from lastword.server import process_wire
 from lastword.server.desk import Asked, Reply, made, reply
 from lastword.server.problems import Trouble
 from lastword.server.records import MOST as ANY
-from lastword.surfaces.processes import named
+from lastword.surfaces.processes import given, named, sent, too_late
 
 
 async def listed(asked: Asked) -> Reply:
@@ -44,7 +44,7 @@ async def write(asked: Asked) -> Reply:
         read = await job.write(told.text.encode(errors="surrogateescape"), last=told.end)
     except (ValueError, BrokenPipeError) as error:
         raise Trouble("not-running", str(error)) from error
-    return reply(process_wire.Given(read))
+    return reply(process_wire.Given(read, given(job, read)))
 
 
 async def signal(asked: Asked) -> Reply:
@@ -55,15 +55,15 @@ async def signal(asked: Asked) -> Reply:
     except ValueError as error:
         raise Trouble("bad-request", str(error)) from error
     if not await job.signal(number):
-        raise Trouble("not-running", f"nothing was sent: {job.id} {job.standing}")
-    return reply(process_wire.Given(True))
+        raise Trouble("not-running", too_late(job))
+    return reply(process_wire.Given(True, sent(job, number)))
 
 
 async def end(asked: Asked) -> Reply:
     """End it, with all that it started."""
     job = await _job(asked)
     if not job.alive:
-        raise Trouble("not-found", f"{job.id} has ended already: {job.ending}")
+        raise Trouble("not-found", too_late(job))
     await job.end()
     return await listed(asked) if "read" in asked.who.rights else reply(process_wire.Processes([]))
 

@@ -171,7 +171,7 @@ class Shapes:
 
     def process(self, span: Span, output: str = "") -> process_wire.ProcessOut:
         news = span.news
-        what = news.job, news.pid, news.command, news.kept, self.out(span.run)
+        what = news.job, news.pid, news.command, news.kept, news.takes_input, self.out(span.run)
         return process_wire.ProcessOut(
             *what, span.started_at, span.ended_at, news.code, output[-_OUTPUT:]
         )
@@ -297,7 +297,8 @@ class Shapes:
                 return self._tool(data)
             case "process", ProcessNews():
                 told = {"pid": data.pid, "command": data.command, "state": data.state}
-                return told | {"code": data.code, "kept": data.kept, "id": data.job}
+                told |= {"code": data.code, "kept": data.kept, "id": data.job}
+                return told | {"takes_input": data.takes_input}
             case "question", QuestionNews():
                 question = self.question(data.question)
                 told = {"news": data.news, "question": question, "allowed": data.allowed}

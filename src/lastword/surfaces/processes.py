@@ -1,7 +1,9 @@
-"""What a person types about what goes on under an id: in the terminal, and in an editor."""
+"""What a person does about what goes on under an id: typed in the terminal and in an editor, and
+told in the same words on the page."""
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
@@ -9,7 +11,7 @@ from lastword.runtime.jobs import Job, signal_named
 from lastword.runtime.session import Session
 from lastword.surfaces.marking import in_line, marked
 
-USAGE = "read ID · write ID TEXT · signal ID NAME · end ID"
+USAGE = "read ID [FROM] · write ID TEXT · signal ID NAME · end ID"
 _LONGEST = 70
 _READ = 4_000  # bytes
 Act: TypeAlias = Callable[[Job, str], Awaitable[str]]
@@ -33,34 +35,53 @@ def named(session: Session, word: str) -> Job:
     return by_number[0] if by_number else session.process(word)
 
 
+def given(job: Job, read: bool) -> str:
+    """What came of writing to it."""
+    return f"{job.id} has been given it." if read else f"{job.id} has not read all of it yet."
+
+
+def sent(job: Job, number: signal.Signals) -> str:
+    """What came of a signal."""
+    return f"{number.name} was sent to {job.id}."
+
+
+def too_late(job: Job) -> str:
+    """Why nothing came of it."""
+    return f"{job.id} has ended, so nothing was done: {job.ending}"
+
+
 def _row(job: Job) -> str:
     command = in_line(job.command)
     short = command if len(command) <= _LONGEST else f"{command[:_LONGEST]}…"
     return f"{job.id}  {job.pid}  {'kept' if job.kept else 'ends with its answer'}  {short}"
 
 
-async def _read(job: Job, _: str) -> str:
-    total = job.read().total
-    piece = job.read(max(total - _READ, 0), _READ)
-    return f"{marked(piece.text).rstrip()}\n{job.id}: {total:,} bytes. It {job.standing}.".lstrip()
+async def _read(job: Job, words: str) -> str:
+    """The last of what it wrote, or some of it from an offset on."""
+    if words and not words.isdecimal():
+        raise ValueError(f"what is read begins at a number of bytes, and not at {words!r}")
+    piece = job.read(int(words) if words else max(job.read().total - _READ, 0), _READ)
+    how_much = f"{piece.total:,} bytes"
+    if piece.end < piece.total:
+        how_much += f"; what follows begins at {piece.end}"
+    return f"{marked(piece.text).rstrip()}\n{job.id}: {how_much}. It {job.standing}.".lstrip()
 
 
 async def _write(job: Job, line: str) -> str:
     read = await job.write(f"{line}\n".encode(errors="surrogateescape"))
-    return f"{job.id} has been given it." if read else f"{job.id} has not read all of it yet."
+    return given(job, read)
 
 
 async def _signal(job: Job, name: str) -> str:
     number = signal_named(name)
-    sent = await job.signal(number)
-    return (
-        f"{number.name} was sent to {job.id}."
-        if sent
-        else f"Nothing was sent: {job.id} {job.standing}."
-    )
+    if not await job.signal(number):
+        raise ValueError(too_late(job))
+    return sent(job, number)
 
 
 async def _end(job: Job, _: str) -> str:
+    if not job.alive:
+        raise ValueError(too_late(job))
     await job.end()
     return f"Ended: {job.id} {in_line(job.command)}"
 

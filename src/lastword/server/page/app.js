@@ -72,7 +72,7 @@ class App {
     announcer.say(news(this.#told, state));
     this.#told = state;
     const level = me?.level ?? "";
-    parts.head.show(state, { link, level, theme: theme(), now });
+    parts.head.show(state, { link, level, theme: theme() });
     parts.conversation.show(state, notices.out ? null : me);
     parts.timeline.show(state, this.skew);
     parts.queue.show(state);
@@ -111,6 +111,7 @@ class App {
   #turnTo(id) {
     this.state = blank(id);
     this.#told = this.state;
+    parts.head.closePopup();
     notices.clear();
     if (this.#farewell) notices.say(this.#farewell);
     this.#farewell = "";
@@ -223,8 +224,7 @@ parts.head.begin({
   menu: () => drawer(),
   keys: showKeys,
   theme: () => (nextTheme(), app.drawSoon()),
-  end: (id) => desk.endProcess(id),
-  output: (id) => desk.outputOf(id),
+  processes: { ...desk.processes, may: app.may },
 });
 parts.conversation.begin({
   may: app.may,

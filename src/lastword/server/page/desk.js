@@ -257,18 +257,24 @@ export class Desk {
     }
   }
 
-  async endProcess(id) {
-    await this.#asked(() => call("DELETE", sessionPath(this.#app.state.session, `/processes/${id}`)));
-  }
+  processes = {
+    read: (session, id, from) => this.#ofProcess(() => outputOf(processPath(session, id), from)),
+    write: (session, id, line) =>
+      this.#ofProcess(() => call("POST", `${processPath(session, id)}/input`, { text: `${line}\n` })),
+    signal: (session, id, signal) =>
+      this.#ofProcess(() => call("POST", `${processPath(session, id)}/signal`, { signal })),
+    end: (session, id) => this.#ofProcess(() => call("DELETE", processPath(session, id))),
+  };
 
-  /** @returns {Promise<string|null>} the last of what it wrote; null if that cannot be had */
-  async outputOf(id) {
-    const path = sessionPath(this.#app.state.session, `/processes/${id}/output`);
-    const first = await this.#asked(() => call("GET", `${path}?limit=1`));
-    if (!first) return null;
-    const offset = Math.max(0, first.total - MOST_OUTPUT);
-    const last = await this.#asked(() => call("GET", `${path}?offset=${offset}`));
-    return last?.text ?? null;
+  /** What came of it; or, to be said where it is listed, what was `wrong`. */
+  async #ofProcess(ask) {
+    try {
+      return await ask();
+    } catch (problem) {
+      if (problem.status === 401) this.#notices.signedOut();
+      const offline = problem.slug === "offline";
+      return { wrong: (!offline && problem.detail) || `${problem.title}.`, offline };
+    }
   }
 
   queue = {
@@ -297,4 +303,15 @@ export class Desk {
       return null;
     }
   }
+}
+
+function processPath(session, id) {
+  return sessionPath(session, `/processes/${encodeURIComponent(id)}`);
+}
+
+/** What a process wrote from there on; if that is more than is shown, the last of it. */
+async function outputOf(path, from) {
+  const piece = await call("GET", `${path}/output?offset=${from}&limit=${MOST_OUTPUT}`);
+  if (piece.end >= piece.total) return piece;
+  return call("GET", `${path}/output?offset=${Math.max(0, piece.total - MOST_OUTPUT)}`);
 }

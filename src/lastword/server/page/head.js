@@ -2,12 +2,15 @@
 
 import { arrange, button, h, Keyed, say, set } from "./dom.js";
 import { icon } from "./icons.js";
+import { ProcessRow } from "./process.js";
 import { phase, phaseWords, runNumber } from "./view.js";
-import { count, lasted, plain, short } from "./words.js";
+import { count } from "./words.js";
 
 const LEVELS = {
   sealed:
     "Each run has a process namespace of its own. When a stop says done, no process of the run exists: the kernel sees to it.",
+  cgroup:
+    "Each run has a warden, to which every orphan comes, and a control group. When a stop says done, no descendant is left and the group is empty: the kernel says so.",
   tree: "Each run has a warden, to which every orphan comes. When a stop says done, no descendant is left.",
   group:
     "Processes are ended by their group. What leaves its group cannot be seen, and may live on.",
@@ -25,11 +28,13 @@ export class Head extends HTMLElement {
     "aria-expanded": "false",
   });
   #popup = h("div", { class: "popup", hidden: true });
-  #rows = new Keyed();
+  #level = h("p", { class: "fine" });
+  #rows = new Keyed(); // as long as they are looked at
+  #shown = null; // what was shown last
   #theme = h("button", { type: "button", class: "bare theme" });
   #doing = null;
 
-  /** @param {{menu: Function, keys: Function, theme: Function, end: Function, output: Function}} doing */
+  /** @param {{menu: Function, keys: Function, theme: Function, processes: any}} doing */
   begin(doing) {
     this.#doing = doing;
     this.#theme.addEventListener("click", () => doing.theme());
@@ -49,7 +54,8 @@ export class Head extends HTMLElement {
     });
   }
 
-  show(state, { link, level, theme, now }) {
+  show(state, { link, level, theme }) {
+    this.#shown = [state, level];
     say(this.#title, state.title || "New session");
     set(this.#title, { title: state.title || null });
     const current = state.active ?? state.items.findLast((item) => item.kind === "turn")?.run;
@@ -62,24 +68,29 @@ export class Head extends HTMLElement {
     }[link];
     say(this.#state, cut ?? phaseWords(state));
     set(this.#state, { "data-phase": cut ? link : phase(state) });
-    this.#showProcesses(state, level, now);
+    this.#showProcesses(state, level);
     this.#showTheme(theme);
   }
 
   /** @returns {boolean} whether there was one to close */
   closePopup() {
     const open = !this.#popup.hidden;
+    if (this.#popup.contains(document.activeElement)) this.#processes.focus();
     this.#popup.hidden = true;
+    this.#popup.replaceChildren();
+    this.#rows = new Keyed();
     set(this.#processes, { "aria-expanded": "false" });
     return open;
   }
 
   #toggle() {
-    this.#popup.hidden = !this.#popup.hidden;
-    set(this.#processes, { "aria-expanded": String(!this.#popup.hidden) });
+    if (this.closePopup()) return;
+    this.#popup.hidden = false;
+    set(this.#processes, { "aria-expanded": "true" });
+    this.#showProcesses(...this.#shown);
   }
 
-  #showProcesses(state, level, now) {
+  #showProcesses(state, level) {
     const alive = state.processes.filter((one) => !one.ended_at);
     const held = state.level || level;
     this.#processes.hidden = !held && !alive.length;
@@ -89,20 +100,21 @@ export class Head extends HTMLElement {
       "aria-label": `${alive.length ? count(alive.length, "process") : "Processes"}${held ? `, held: ${held}` : ""}`,
     });
     set(this.#processes, { "data-alive": alive.length > 0 });
-    const rows = this.#rows.of(
-      alive,
-      (one) => one.pid,
-      () => new ProcessRow(this.#doing),
-    );
-    rows.forEach((row, index) => row.show(alive[index], now));
-    arrange(this.#popup, [
-      h(
-        "p",
-        { class: "fine" },
-        LEVELS[held] ?? `How processes are held here: ${held || "not known yet"}.`,
-      ),
-      ...rows.map((row) => row.element),
-    ]);
+    if (!this.#popup.hidden) this.#list(state, held);
+  }
+
+  /** In the order in which they were started; one that the person is about stays when it has ended. */
+  #list({ session, processes }, held) {
+    const key = (one) => `${session} ${one.pid} ${one.started_at}`;
+    const listed = processes
+      .filter((one) => !one.ended_at || this.#rows.get(key(one))?.held)
+      .sort((one, other) => one.started_at - other.started_at);
+    const scrolled = () => this.#popup.scrollTop;
+    const make = () => new ProcessRow(this.#doing.processes, session, scrolled);
+    const rows = this.#rows.of(listed, key, make);
+    rows.forEach((row, index) => row.show(listed[index]));
+    say(this.#level, LEVELS[held] ?? `How processes are held here: ${held || "not known yet"}.`);
+    arrange(this.#popup, [this.#level, ...rows.map((row) => row.element)]);
   }
 
   #showTheme(theme) {
@@ -113,53 +125,6 @@ export class Head extends HTMLElement {
     ];
     set(this.#theme, { "aria-label": words, title: words });
     this.#theme.replaceChildren(icon({ auto: "auto", light: "sun", dark: "moon" }[theme]));
-  }
-}
-
-class ProcessRow {
-  #process = null;
-  #command = h("code");
-  #about = h("small");
-  #output = h("pre", { class: "output", hidden: true });
-  #read;
-  #end;
-  element;
-
-  constructor(doing) {
-    this.#read = button("Output", () => this.#show(doing), {});
-    this.#end = button("End it", () => doing.end(this.#process.id), {});
-    this.element = h(
-      "div",
-      { class: "process" },
-      h("div", {}, this.#command, this.#about, this.#output),
-      this.#read,
-      this.#end,
-    );
-  }
-
-  /** What it wrote last; the same button puts it away. */
-  async #show(doing) {
-    const text = this.#output.hidden ? await doing.output(this.#process.id) : null;
-    this.#output.hidden = text === null;
-    say(this.#output, text === null ? "" : plain(text) || "It has written nothing.");
-  }
-
-  show(process, now) {
-    this.#process = process;
-    say(this.#command, short(plain(process.command), 80));
-    const since = process.started_at ? lasted(now - process.started_at) : "";
-    say(
-      this.#about,
-      [
-        process.id,
-        `pid ${process.pid}`,
-        since,
-        process.kept ? "kept: a stop leaves it" : "ends with its run",
-      ]
-        .filter(Boolean)
-        .join(" · "),
-    );
-    this.#read.hidden = this.#end.hidden = !process.id;
   }
 }
 

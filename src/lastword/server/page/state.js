@@ -183,6 +183,7 @@ function processed(state, { run, data, at, generation }) {
     pid: data.pid,
     command: data.command,
     kept: data.kept,
+    takes_input: data.takes_input,
     code: data.code,
     run: before?.run ?? run,
     generation: before?.generation ?? generation,
