@@ -224,7 +224,8 @@ async def test_it_acts_on_nothing_that_was_kept_and_opens_no_other_runtime() -> 
         assert [one.alive for one in stage.other.processes] == [True]
         public = {name for name, _ in inspect.getmembers(Kept) if not name.startswith("_")}
         reads = {"alive", "code", "command", "ending", "kept", "number", "output", "pid"}
-        reads |= {"takes_input", "fate_if_ended", "report", "unconfirmed"}
+        reads |= {"takes_input", "fate_if_ended", "reports", "unconfirmed", "dying", "standing"}
+        reads |= {"gone", "over_within", "when_over"}
         reads |= {"has_ended"}  # what its session tells it
         assert public - reads == {"end", "read", "signal", "write"}
 

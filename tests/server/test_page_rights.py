@@ -96,3 +96,26 @@ def test_who_may_not_approve_sees_what_a_program_waits_for_and_can_only_end_it(
     buttons(card).click()
     visitor.page.get_by_role("dialog").get_by_role("button", name="End it").click()
     expect(card).to_have_count(0)
+
+
+@pytest.mark.scenario("P27", part="server")
+def test_a_process_offers_a_person_what_they_may_do_with_it(
+    visitor: Visitor, approver: Visitor
+) -> None:
+    visitor.say("ask shell: read -r line | 0 | . | false | true | true")  # with an input; it stays
+    approver.join(visitor.session)
+    approver.page.get_by_role("button", name="Allow", exact=True).click()
+    visitor.says("shell returned")
+    rows = list[Locator]()
+    for one in (visitor, approver):
+        one.page.locator(".pill.processes").click()
+        rows.append(one.page.get_by_role("group", name="Process p"))
+        rows[-1].get_by_role("button", name="Output").click()
+        expect(rows[-1].locator("pre")).to_have_text("It has written nothing.")
+    theirs, approvers = rows
+    expect(buttons(theirs)).to_have_text(["Output", "End it"])
+    expect(buttons(approvers)).to_have_text(
+        ["Output", "Write", "Interrupt", "Hang up", "Terminate", "Kill"]
+    )
+    theirs.get_by_role("button", name="End it").click()
+    expect(approvers.locator(".about")).to_contain_text("as the person wanted")

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from lastword import Run
+from lastword.runtime.jobs import Job
 from tests.promise.workshop import gone, until
 from tests.server.client import serving_engine, upto
 
@@ -68,3 +69,26 @@ async def test_a_person_reads_writes_to_signals_and_ends_what_goes_on() -> None:
         unknown = await client.get("/v1/sessions/s/processes/p99/output")
         assert (unknown.status, unknown.problem) == (404, "not-found")
         assert runs[0].current  # none of this stopped the run
+
+
+@pytest.mark.scenario("P27", part="server")
+async def test_what_is_kept_is_told_as_ended_when_all_that_it_started_has() -> None:
+    jobs = list[Job]()
+
+    async def engine(run: Run) -> None:
+        process = await run.spawn(shell="sleep 300 & echo $!", on_stop="keep")
+        jobs.append(run.job(process))
+
+    async with serving_engine(engine, grace=0.2) as client, client.events("s") as events:
+        await client.send("s", "go")
+        await until(lambda: jobs and jobs[0].code is not None)
+        [job] = jobs
+        [listed] = (await client.get("/v1/sessions/s/processes")).json["processes"]
+        assert listed["ended_at"] is None
+        assert (await client.ask("DELETE", f"/v1/sessions/s/processes/{job.id}")).status == 200
+        told = await upto(events, "process")
+        while told[-1]["data"]["state"] != "ended":
+            told = await upto(events, "process")
+        assert (told[-1]["data"]["id"], told[-1]["data"]["code"]) == (job.id, 0)
+        [listed] = (await client.get("/v1/sessions/s/processes")).json["processes"]
+        assert listed["ended_at"] is not None

@@ -47,7 +47,7 @@ def sent(job: Job, number: signal.Signals) -> str:
 
 def too_late(job: Job) -> str:
     """Why nothing came of it."""
-    return f"{job.id} has ended, so nothing was done: {job.ending}"
+    return f"nothing was done: {job.id} {job.standing}"
 
 
 def _row(job: Job) -> str:

@@ -96,7 +96,7 @@ export class ProcessRow {
   #aboutIt() {
     const { id, pid, started_at: since, ended_at: until, kept } = this.#process;
     const how = this.#how ? `has ended: ${plain(this.#how)}` : "has ended";
-    const fate = until ? how : kept ? "kept: a stop leaves it" : "ends with its run";
+    const fate = until ? how : kept ? "kept: a stop leaves it" : "ends with its answer";
     const time = until ? lasted(until - since) : `since ${clock(since)}`;
     return [id, `pid ${pid}`, time, fate].filter(Boolean).join(" · ");
   }
@@ -153,7 +153,7 @@ export class ProcessRow {
     say(this.#cut, `The last of ${count(piece.total, "byte")}`);
     follow(this.#output);
     if (this.#process.ended_at) say(this.#about, this.#aboutIt());
-    return piece.code === null;
+    return !this.#process.ended_at;
   }
 
   async #writeLine(click) {
