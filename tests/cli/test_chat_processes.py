@@ -29,6 +29,10 @@ def test_a_process_is_read_written_to_signalled_and_ended_from_the_terminal() ->
         terminal.say(f"/processes read {id_} 7").shows(f"\none two\n{id_}: 15 bytes. It goes on.")
         terminal.say(f"/processes signal {id_} INT").shows(f"SIGINT was sent to {id_}.")
         reads(terminal, id_, "interrupted")
+        given = str(terminal.page).count("has been given it.")
+        terminal.say(f"/processes finish {id_}").until(
+            lambda: str(terminal.page).count("has been given it.") > given, "the end of input"
+        )
         terminal.say(f"/processes end {id_}").shows(f"Ended: {id_}")
         terminal.say(f"/processes signal {id_} INT").shows(
             f"{id_} has ended, so nothing was done: "

@@ -11,11 +11,12 @@ LINES = {
     "reader": "echo up; trap 'echo interrupted' INT; "
     "while :; do if read -r line; then echo got $line; fi; done",
     "deaf": 'read -r line; exec <&-; echo "deaf now"; exec sleep 300',
+    "counter": "wc -c; exec sleep 300",
     "silent": "exec sleep 300",
     "hostile": rf"printf '{HOSTILE}\n'; exec sleep 300",
     "megabytes": "head -c 3000000 /dev/zero | tr '\\0' 'x'; echo; echo the end; exec sleep 300",
 }
-READS = {"reader", "deaf"}
+READS = {"reader", "deaf", "counter"}
 
 
 async def engine(run: Run) -> None:

@@ -82,10 +82,10 @@ def test_a_person_reads_writes_to_signals_and_ends_a_process_on_the_page(visitor
     expect(output).to_have_text("up\ngot one two\n")  # without being asked for again
     expect(field).to_have_value("")
     expect(one.locator(".told")).to_have_text(re.compile("^p\\d+ has been given it.$"))
+    visitor.picture("processes")
     press(one, "Interrupt").click()
     expect(one.locator(".told")).to_have_text(re.compile("^SIGINT was sent to p\\d+.$"))
     expect(output).to_contain_text("interrupted")
-    visitor.picture("processes")
     press(one, "End it").click()
     expect(one.locator(".about")).to_contain_text(re.compile("has ended: .*as the person wanted"))
     expect(output).to_contain_text("got one two")  # what is looked at stays
@@ -94,6 +94,17 @@ def test_a_person_reads_writes_to_signals_and_ends_a_process_on_the_page(visitor
     visitor.page.keyboard.press("Escape")
     expect(one).to_have_count(0)
     expect(visitor.receipts).to_have_count(0)
+
+
+@pytest.mark.scenario("P27", part="server")
+def test_the_end_of_its_input_is_read_by_a_process(visitor: Visitor) -> None:
+    listed(visitor, "counter")
+    one = row(visitor, "counter")
+    press(one, "Output").click()
+    one.get_by_role("textbox").fill("one")
+    press(one, "Write").click()
+    press(one, "Finish").click()
+    expect(one.locator("pre")).to_have_text("4\n")
 
 
 @pytest.mark.scenario("P27", part="server")

@@ -11,7 +11,7 @@ from lastword.runtime.jobs import Job, signal_named
 from lastword.runtime.session import Session
 from lastword.surfaces.marking import in_line, marked
 
-USAGE = "read ID [FROM] · write ID TEXT · signal ID NAME · end ID"
+USAGE = "read ID [FROM] · write ID TEXT · finish ID · signal ID NAME · end ID"
 _LONGEST = 70
 _READ = 4_000  # bytes
 Act: TypeAlias = Callable[[Job, str], Awaitable[str]]
@@ -47,7 +47,9 @@ def sent(job: Job, number: signal.Signals) -> str:
 
 def too_late(job: Job) -> str:
     """Why nothing came of it."""
-    return f"nothing was done: {job.id} {job.standing}"
+    if job.alive:
+        return f"nothing was done: {job.id} {job.standing}"
+    return f"{job.id} has ended, so nothing was done: {job.ending}"
 
 
 def _row(job: Job) -> str:
@@ -72,6 +74,11 @@ async def _write(job: Job, line: str) -> str:
     return given(job, read)
 
 
+async def _finish(job: Job, _: str) -> str:
+    """The end of its input."""
+    return given(job, await job.write(b"", last=True))
+
+
 async def _signal(job: Job, name: str) -> str:
     number = signal_named(name)
     if not await job.signal(number):
@@ -86,4 +93,10 @@ async def _end(job: Job, _: str) -> str:
     return f"Ended: {job.id} {in_line(job.command)}"
 
 
-_ACTS: dict[str, Act] = {"read": _read, "write": _write, "signal": _signal, "end": _end}
+_ACTS: dict[str, Act] = {
+    "read": _read,
+    "write": _write,
+    "finish": _finish,
+    "signal": _signal,
+    "end": _end,
+}

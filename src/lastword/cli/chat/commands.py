@@ -31,7 +31,8 @@ Ctrl-C twice    leave, if nothing is going; so do Ctrl-D and /quit
 /receipt        all that the last stop ended
 /sessions       the sessions there are; /session ID goes to one, or begins it
 /processes      what goes on under an id; /processes read ID [FROM],
-                /processes write ID TEXT, signal ID NAME, end ID
+                /processes write ID TEXT, finish ID (the end of its input),
+                signal ID NAME, end ID
 /programs       what programs wait for you to allow; /programs allow N, deny N
 A \\ at the end of a line goes on in the next. A space before a / says it."""
 

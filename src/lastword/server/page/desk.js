@@ -261,6 +261,8 @@ export class Desk {
     read: (session, id, from) => this.#ofProcess(() => outputOf(processPath(session, id), from)),
     write: (session, id, line) =>
       this.#ofProcess(() => call("POST", `${processPath(session, id)}/input`, { text: `${line}\n` })),
+    finish: (session, id) =>
+      this.#ofProcess(() => call("POST", `${processPath(session, id)}/input`, { text: "", end: true })),
     signal: (session, id, signal) =>
       this.#ofProcess(() => call("POST", `${processPath(session, id)}/signal`, { signal })),
     end: (session, id) => this.#ofProcess(() => call("DELETE", processPath(session, id))),

@@ -12,8 +12,8 @@ const LONGEST = 65_000; // characters of a line that is written to it
 const SIGNALS = [
   ["INT", "Interrupt", "As Ctrl-C does (INT)"],
   ["HUP", "Hang up", "As a terminal does that is closed; many read their settings again (HUP)"],
-  ["TERM", "Terminate", "Ask it to end: it alone, not what it started (TERM)"],
-  ["KILL", "Kill", "Without asking: it alone, not what it started (KILL)"],
+  ["TERM", "Terminate", "Ask it to end, and what it waits for (TERM)"],
+  ["KILL", "Kill", "Without asking, and what it waits for (KILL)"],
 ];
 
 export class ProcessRow {
@@ -37,11 +37,16 @@ export class ProcessRow {
   });
   #line = h("input", { type: "text", maxlength: LONGEST, autocomplete: "off", spellcheck: "false" });
   #write = button("Write", (click) => this.#writeLine(click), { type: "submit" });
+  #finish = button("Finish", (click) => this.#act(click, this.#doing.finish), {
+    class: "plain",
+    title: "The end of its input, as Ctrl-D is",
+  });
   #form = h(
     "form",
     { on: { submit: (event) => event.preventDefault() } },
     this.#line,
     this.#write,
+    this.#finish,
   );
   #signals = SIGNALS.map(([name, label, title]) =>
     button(label, (click) => this.#act(click, this.#doing.signal, name), { class: "plain", title }),
@@ -110,7 +115,7 @@ export class ProcessRow {
 
   #open(ready) {
     set(this.element, { "data-early": !ready });
-    for (const one of [this.#end, this.#write, ...this.#signals])
+    for (const one of [this.#end, this.#write, this.#finish, ...this.#signals])
       set(one, { "aria-disabled": ready ? null : "true" });
   }
 
