@@ -11,6 +11,7 @@ from lastword.agent.tools.shell import Shell
 from lastword.core.entries import Note
 from lastword.core.model import SessionId
 from lastword.core.transcript import Entry
+from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
 from tests.agent.call_by_call import id_in, shown, talking
 from tests.promise.workshop import fates, gone, until
@@ -100,15 +101,17 @@ class Gated(MemoryStore):
 
     def __init__(self) -> None:
         super().__init__()
-        self.may = asyncio.Event()
+        self.may, self.noted = asyncio.Event(), asyncio.Event()
         self.may.set()
 
     async def entries(self, session: SessionId, after: int = 0) -> tuple[Entry, ...]:
         await self.may.wait()
         return await super().entries(session, after)
 
-    async def notes(self) -> list[Entry]:
-        return [one for one in await super().entries(SessionId("s")) if isinstance(one, Note)]
+    async def commit(self, write: Write) -> None:
+        await super().commit(write)
+        if any(isinstance(entry, Note) for entry in write.entries):
+            self.noted.set()
 
 
 @P31
@@ -127,8 +130,7 @@ async def test_what_is_in_the_history_of_a_new_run_it_is_not_told_again() -> Non
         await until(lambda: r.session("s").processes)
         store.may.clear()
         ticket = await r.session("s").send("another", on_message="takeover")
-        while not await store.notes():
-            await asyncio.sleep(0.01)
+        await store.noted.wait()
         store.may.set()
         await ticket.outcome()
 

@@ -171,6 +171,7 @@ def test_a_process_is_gone_on_with_by_the_keyboard_alone(visitor: Visitor) -> No
     keys.press("Enter")
     expect(one.locator("pre")).to_contain_text("got by hand")
     keys.press("Tab")
+    keys.press("Tab")
     for name in ("Interrupt", "Hang up", "Terminate", "Kill"):
         keys.press("Tab")
         expect(press(one, name)).to_be_focused()

@@ -7,8 +7,10 @@ import os
 import pickle
 import signal
 import sys
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from lastword.core.value import value
@@ -63,15 +65,20 @@ async def make(
         ending = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
         raise WorkerDied(f"the process of the {name} was ended {ending}")
     much = process.stdout.total > _AT_ONCE
-    answer = process.stdout.handed_over()
-    try:
-        kind, *outcome = await asyncio.to_thread(unpickled, answer) if much else unpickled(answer)
-    except Exception as error:
-        raise WorkerDied(f"the {name} left an answer that cannot be read") from error
+    answer = process.stdout.handed_over()  # raises if nobody may have it: then it is not read
+    reading = partial(_read, answer, name)
+    kind, *outcome = await asyncio.to_thread(reading) if much else reading()
     may_act("reading of what it gave")
     if kind == "gave":
         return outcome[0]
     raise _as_raised(*outcome)
+
+
+def _read(answer: deque[bytes | bytearray], name: str) -> Any:  # noqa: ANN401 - whatever it gave
+    try:
+        return unpickled(answer)
+    except BaseException as error:  # whatever it does as it is read ends no more than the call
+        raise WorkerDied(f"the {name} left an answer that cannot be read") from error
 
 
 def _as_raised(error: object, trace: str) -> Exception:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import mmap
 import os
 import tempfile
 import time
+from contextlib import suppress
 
 from lastword.processes.inside.page import CLOCK, NANO, SIZE
+
+_FUTURE_WRITE = 0x10  # F_SEAL_FUTURE_WRITE, which Python has no name for
 
 
 class Page:
@@ -17,6 +21,7 @@ class Page:
         self.fd = _file()
         os.ftruncate(self.fd, SIZE)
         self._words = memoryview(mmap.mmap(self.fd, SIZE)).cast("q")
+        _seal(self.fd)
 
     @property
     def good(self) -> bool:
@@ -35,8 +40,18 @@ class Page:
             self._words = memoryview(bytearray(8)).cast("q")  # the mapping goes with its last user
 
 
+def _seal(fd: int) -> None:
+    """From here on only the mapping above can write it: not who inherits it, nor who opens it."""
+    if hasattr(os, "memfd_create"):
+        with suppress(OSError):  # an older kernel: then it is as good as its readers are
+            fcntl.fcntl(
+                fd, fcntl.F_ADD_SEALS, _FUTURE_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
+            )
+            fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SEAL)
+
+
 def _file() -> int:
     if hasattr(os, "memfd_create"):
-        return os.memfd_create("lastword lease")
+        return os.memfd_create("lastword lease", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     with tempfile.TemporaryFile() as file:
         return os.dup(file.fileno())

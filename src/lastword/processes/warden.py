@@ -268,7 +268,7 @@ class Warden:
 
     def _hear(self, message: Message, fds: list[int]) -> None:  # noqa: C901, PLR0912 - one match
         match message:
-            case {"ready": _, "capped": capped}:
+            case {"ready": _, "capped": capped} if not self._ready.done():  # nothing runs there yet
                 self.capped = capped or (self._group is not None and self._group.capped)
                 self._has_pidfd(fds)
                 self._ready.set_result(None)

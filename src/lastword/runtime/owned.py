@@ -250,8 +250,7 @@ class Owned:
             if self._ended:
                 self._hold.must_hold("start of a process")
             nursery = await self._processes.nursery(work.home, work.command.order, self._lend)
-            if nursery is None:
-                return await self._warden(0.0)
+            # apart from commands, also without one: what a worker says is read by the host
             warden = self._callers.get(work.home)
             if warden is None or not warden.open:
                 warden = self._callers[work.home] = await self._new_warden(nursery)

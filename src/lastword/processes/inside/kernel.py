@@ -7,7 +7,9 @@ import os
 import signal
 from contextlib import suppress
 
-_PDEATHSIG, _DUMPABLE, _SUBREAPER = 1, 4, 36  # prctl's
+_PDEATHSIG, _DUMPABLE, _SET_NAME, _CAPBSET_DROP, _SUBREAPER = 1, 4, 15, 24, 36  # prctl's
+_SYS_PTRACE = 19  # a capability
+_CAPABILITIES = 0x20080522  # the version of capset's arguments
 _NEWNS, _NEWUSER, _NEWPID = 0x00020000, 0x10000000, 0x20000000  # unshare's
 _SLAVE = 0x80000 | 0x4000  # mount's: what the host mounts later is seen here, and not the reverse
 _DETACH = 2  # umount's: at once, with whatever is mounted below
@@ -43,6 +45,34 @@ def be_out_of_reach(*, out: bool = True) -> None:
     """
     with suppress(OSError):  # where there is no such thing, there is none to be kept from
         _call("prctl", _DUMPABLE, 0 if out else 1, 0, 0, 0)
+
+
+def be_called(name: bytes) -> None:
+    """As `ps` shows this process."""
+    with suppress(OSError):
+        _call("prctl", _SET_NAME, name, 0, 0, 0)
+
+
+def trace_nobody() -> None:
+    """Have no program that is started from here trace others, or look into them, as root could.
+
+    Root's own keepers, and its host, are then as far out of reach as anybody's.
+    """
+    with suppress(OSError):  # who is not root, or has given it up before, has none to give up
+        _call("prctl", _CAPBSET_DROP, _SYS_PTRACE, 0, 0, 0)
+
+
+def give_up_powers() -> None:
+    """The same for a fork: root's keeps the others; a user's has none outside of its namespace."""
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then their upper halves
+    with suppress(OSError):
+        _call("capget", header, sets)
+        if os.getuid() == 0:
+            kept = [half & ~(1 << _SYS_PTRACE) for half in sets[:3]] + sets[3:]
+        else:
+            kept = [0] * 6
+        _call("capset", header, (ctypes.c_uint32 * 6)(*kept))
 
 
 def go_on_without_parent() -> None:

@@ -49,8 +49,7 @@ def tend(order: wire.Message, fds: list[int]) -> None:
     """Import what is asked for; then fork wardens, until the host has gone and the last of them."""
     channel, host = socket.socket(fileno=fds[0]), fds[1]
     page = Page(fds[3] if len(fds) > 3 else -1)
-    with suppress(OSError), open("/proc/self/comm", "wb", buffering=0) as comm:
-        comm.write(_NAME)
+    kernel.be_called(_NAME)
     kernel.adopt_orphans()
     proc = Procfs(scan=order["scan"])
     mask = os.umask(0o077)

@@ -27,6 +27,7 @@ def take_up(
         if group >= 0:
             _enter(group)
         warden = _warden(channel, host, order, page)
+        kernel.trace_nobody()
         capped = _limit_processes(order["level"], order["most"])
         own = (os.pidfd_open(os.getpid()),) if hasattr(os, "pidfd_open") else ()
         wire.send(channel, {"ready": True, "capped": capped}, own)

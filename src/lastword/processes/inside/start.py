@@ -101,7 +101,7 @@ def forked(work: Callable[[list[int]], None], fds: list[int]) -> int:
     try:
         os.setsid()
         forget_signals()
-        kernel.be_out_of_reach(out=False)
+        kernel.give_up_powers()
         room.be_ordinary()
         work(_only(fds))
     finally:
