@@ -31,6 +31,7 @@ def test_the_tools_of_an_ordinary_user_are_imported_once_and_stopped(level: Leve
     assert told.pop("user") != 0
     assert told == {
         "wardens": 1 if level == "sealed" else 3,  # by the numbers in their own namespaces
+        "powers": 0,
         "unfit": [],
         "fates": ["killed"],
         "proven": True,

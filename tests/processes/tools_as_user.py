@@ -32,6 +32,7 @@ async def main(level: Level) -> None:
             died = str(error)
         told = {
             "user": os.geteuid(),
+            "powers": int(str(await _called(processes, tools_to_call.powers)), 16),
             "wardens": len(parents),
             "unfit": list(processes.nurseries.unfit.values()),
             "fates": [report.fate for report in ending.processes],
