@@ -46,6 +46,8 @@ def test_the_rule_that_says_most_decides_and_a_deny_is_final(
         "git status <(rm x)",
         "git status > .bashrc",
         "git status \\\nrm",
+        "git status \x15rm x",
+        "\x0cgit status",
         "git status '; rm x'",  # harmless, and asked all the same
         "(git status)",
         "x=1 git status",
@@ -178,3 +180,52 @@ def test_what_is_no_rule_is_refused_by_name(line: str) -> None:
     with pytest.raises(ValueError, match="is not a rule: it takes one of allow, ask, deny"):
         Rules.parse([line])
     assert str(Rule.parse(" deny shell  rm -rf * ")) == "deny shell rm -rf *"
+
+
+TYPED = Rules.parse(["allow shell_write ls *", "deny shell rm *"])
+
+
+@pytest.mark.scenario("P32", part="agent")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ls x\x15touch y\n",  # the line is undone
+        "ls x\x03touch y\n",
+        "ls x\x7f\x7f\x7f\x7ftouch y\n",
+        "ls x\x17\x17touch y\n",
+        "ls x\x04",
+        "ls x\x1atouch y\n",
+        "ls x\x1b[Dtouch y\n",
+        "ls x\x1bbtouch y\n",
+        "ls x\x9bDtouch y\n",
+        "ls x\x16\x15\n",
+        "ls x\ttouch\n",  # a tab completes, and may run something for that
+        "\tls x\n",
+        "ls x\rtouch y\n",
+        "ls x\x0btouch y\n",
+        "ls x\x0c\n",
+        "ls x\x1c",  # what Python strips is not blank to a terminal
+        "ls x\x85",
+        "ls x\ntouch y\n",
+        "\nls x\n",
+        "ls x\n\n",  # the second answers whatever is asked then
+        "ls x\r\n",
+        "ls !touch\n",  # a line of before
+        "ls x\u0148touch y\n",  # a key with Meta in each byte, where the terminal is not UTF-8
+        "ls x\udc88touch y\n",
+    ],
+)
+def test_what_is_typed_and_could_be_more_than_a_line_of_text_is_allowed_by_no_pattern(
+    text: str,
+) -> None:
+    assert TYPED.decide("shell_write", text)[0] == "ask"
+    assert Rules.parse(["allow shell_write *touch*"]).decide("shell_write", text)[0] == "ask"
+    assert Rules.parse(["allow shell_write"]).decide("shell_write", text)[0] == "allow"
+
+
+@pytest.mark.scenario("P32", part="agent")
+def test_one_line_of_text_is_allowed_to_be_typed_by_a_pattern() -> None:
+    assert TYPED.decide("shell_write", "ls -l\n")[0] == "allow"
+    assert TYPED.decide("shell_write", "ls 'a b'")[0] == "allow"
+    assert TYPED.decide("shell_write", "rm x\n")[0] == "deny"
+    assert Rules.parse(["allow shell_write *y"]).decide("shell_write", "^x^y\n")[0] == "ask"

@@ -21,7 +21,11 @@ Action: TypeAlias = Literal["allow", "ask", "deny"]
 Subject: TypeAlias = Callable[[Mapping[str, Any]], str]
 _ACTIONS: tuple[Action, ...] = ("allow", "ask", "deny")
 _ANY = ("", "*")
-_ANOTHER = re.compile(r"[;&|<>()`$\\\n\r\0]")  # may begin another command, or write somewhere
+# what may begin another command, write somewhere, or edit what a terminal has so far
+_ANOTHER = re.compile(r"[;&|<>()`$\\\x00-\x08\x0a-\x1f\x7f-\x9f]")
+# What is typed is read by a program that has keys of its own: a tab completes, a `!` or a `^`
+# brings back another line, and a byte above 127 is a key with Meta where the terminal is not UTF-8.
+_TYPED = re.compile(r"(?!\^)[ -~]*\n?")
 _APART = re.compile(r"[;&|<>()`\n\r]+|(?<!\S)[{}](?!\S)")
 _REDIRECTION = re.compile(r"(?<!\d)\d*(?:&>>?|>[>&|]?|<[>&]?)\s*[^\s;&|<>()]+")
 _ASSIGNMENT = re.compile(r"\w+(\[[^]]*\])?\+?=")
@@ -127,7 +131,10 @@ class _Readings:
 
     @cached_property
     def _alone(self) -> tuple[str, ...]:
-        line = (self.subject or "").strip()
+        line = self.subject or ""
+        if self.tool == TYPED and ("!" in line or not _TYPED.fullmatch(line)):
+            return ()
+        line = line.strip(" \t\n")
         return () if _ANOTHER.search(line) else (line,)
 
     @cached_property
@@ -154,7 +161,9 @@ class Rules:
     of `https://*.python.org/*` reaches beyond it, and a pattern without a path means all of a host.
 
     An `allow` with a pattern never matches a command line that could hold a second command, a
-    redirection or an expansion, quoted or not; `git status; rm -rf /` is asked. An `ask` or `deny`
+    redirection or an expansion, quoted or not; `git status; rm -rf /` is asked. Nor does it match
+    control characters: at a terminal they undo what was typed before them. What is typed has to be
+    one line of printable ASCII without a `!`, with or without its newline. An `ask` or `deny`
     is looked for in every part of the line, and behind what commonly stands before a command, as
     `sudo -u x`. It is a help and no wall: a shell knows a thousand ways to say the same. What must
     not happen is kept out by not allowing it.
