@@ -3,13 +3,18 @@
 import re
 import subprocess
 from pathlib import Path
+from uuid import uuid4
 
 import pydantic_ai
 import pytest
 
 from lastword.agent.tools.environment import for_commands, is_key, without_keys
+from lastword.agent.tools.shell import Shell
+from lastword.processes import Level
+from tests.agent import call_by_call
 from tests.agent.repositories import Repository
 from tests.agent.to_the_letter import call, talking
+from tests.processes.helping import ROOTS
 
 #: settings of a repository, and a command with which git would run what they name
 NAMED = (
@@ -167,3 +172,18 @@ def test_a_key_under_another_name_is_left_out_and_what_is_the_person_s_own_is_no
     left = without_keys(environment)
 
     assert left.keys() == {"OPENAI_BASE_URL", "GITHUB_TOKEN", "SHOP_KEY", "MONKEY"}
+
+
+@pytest.mark.scenario("W13", part="agent")
+@pytest.mark.parametrize("level", ["tree", pytest.param("sealed", marks=ROOTS)])
+async def test_no_keeper_of_processes_has_a_key_for_a_command_to_read(
+    level: Level, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = f"sk-{uuid4().hex}"
+    monkeypatch.setenv("OPENAI_API_KEY", secret)  # which puts it where children inherit it
+    looks = f"grep -qa PATH= /proc/$$/environ && grep -las {secret} /proc/[0-9]*/environ"
+
+    async with call_by_call.talking(level) as (talk, _):
+        seen = await talk.does(lambda run: Shell().run(run, f"{looks} || echo nobody has it"))
+
+    assert seen == "nobody has it\n[exit code 0]"

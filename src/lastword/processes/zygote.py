@@ -24,6 +24,9 @@ _BOOT = (  # found by path: importing lastword there would cost more than all it
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from inside.zygote import main; "
     "sys.path.pop(0); main()"
 )
+# What Python needs to start, and to read names as the host does. Nothing else of the host's: what a
+# process was started with, others of its user can read, as long as it or a fork of it lives.
+_NEEDED = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LC_ALL", "LC_CTYPE", "LANG")
 _SECONDS_TO_START = 10.0
 _SECONDS_TO_LEAVE = 2.0
 
@@ -56,6 +59,7 @@ class Zygote:
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     cwd="/",
+                    env={name: os.environ[name] for name in _NEEDED if name in os.environ},
                     pass_fds=(page_fd,) if page else (),
                     start_new_session=True,  # the terminal's Ctrl-C is the host's to answer
                 )
