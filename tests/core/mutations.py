@@ -262,10 +262,8 @@ MUTATIONS = (
         "theirs = self._must_be_allowed(None",
         found="rights",
     ),
-    Mutation(
-        "nobody owns a turn", "if everything or turn.by == by", "if everything", found="rights"
-    ),
-    Mutation("everybody owns a turn", "if everything or turn.by == by", "", found="rights"),
+    Mutation("nobody owns a turn", " or whose == by", "", found="rights"),
+    Mutation("everybody owns a turn", " or whose == by", " or True", found="rights"),
     Mutation(
         "the stoppers have no right",
         "allowed is None or by in allowed",

@@ -335,14 +335,15 @@ class SessionMachine:
         return orders
 
     def _stoppable(self, by: str | None, among: Turns) -> Turns:
-        """Those that somebody may stop: all, or, without that right, their own."""
+        return tuple(turn for turn in among if self.may_stop(by, turn.by))
+
+    def may_stop(self, by: str | None, whose: str) -> bool:
+        """Whether somebody may stop what was asked for: all, or, without that right, their own."""
         allowed = self.settings.stoppers
-        everything = by is None or allowed is None or by in allowed
-        return tuple(turn for turn in among if everything or turn.by == by)
+        return by is None or allowed is None or by in allowed or whose == by
 
     def _must_be_allowed(self, by: str | None, asked: Turns) -> Turns:
-        theirs = self._stoppable(by, asked)
-        if not theirs:
+        if not (theirs := self._stoppable(by, asked)):
             runs = ", ".join(turn.run for turn in asked)
             raise NotAllowed(f"{by!r} has no right to stop {runs}, so nothing was touched")
         return theirs
@@ -350,8 +351,7 @@ class SessionMachine:
     # the queue
 
     def _find(self, id: MessageId, by: str | None) -> tuple[Turn, Message]:
-        turn = find((*self.steering, *turns(self.waiting)), id)
-        if turn is None:
+        if (turn := find((*self.steering, *turns(self.waiting)), id)) is None:
             raise NotWaiting(id)
         [message] = [m for m in turn.messages if m.id == id]
         self._must_be_allowed(by, (Turn(turn.run, (message,)),))

@@ -89,6 +89,7 @@ class Driver:
         self.settlements: list[Settlement] = []
         self.lost = False  # to another process
         self.kept, self.jobs = (root or seat).kept, (root or seat).jobs
+        self._whose = (root or seat).whose
         self._parent, self._root = parent, (root,) if root else ()
         self._runs, self.going = Tasks(), dict[RunId, Going]()
         self._timers: dict[asyncio.TimerHandle, None] = {}
@@ -197,6 +198,7 @@ class Driver:
         run = order.turn.run
         above = self._parent.hold if self._parent else None
         hold = Hold(self.machine, self.lock, self.feed, run, order.generation, above)
+        self._whose.begins(hold, order.turn.by, above)
         clear = partial(old_processes, self.settlements, run)
         processes = Owned(self.shared.processes, hold, self.kept, self.jobs, clear, self.news)
         before, doubts = self.shared.before_tool, self.history.doubts

@@ -21,6 +21,7 @@ from lastword.runtime.jobs import Jobs
 from lastword.runtime.moves import Moves
 from lastword.runtime.owned import Kept
 from lastword.runtime.shared import Shared
+from lastword.runtime.whose import Whose
 
 
 class Left(NamedTuple):
@@ -34,7 +35,7 @@ class Left(NamedTuple):
 class Seat:
     """One session's. Any thread may make it."""
 
-    __slots__ = ("feed", "id", "jobs", "kept", "lock", "machine", "moves")
+    __slots__ = ("feed", "id", "jobs", "kept", "lock", "machine", "moves", "whose")
 
     def __init__(
         self,
@@ -58,6 +59,7 @@ class Seat:
             numbered=(before.epoch, before.last) if before else None,
         )
         self.jobs = Jobs()  # its processes that have an id, its children's included
+        self.whose = Whose(self.jobs, self.machine)
         self.kept: list[Kept] = []  # those of them that outlive their runs
 
     @property

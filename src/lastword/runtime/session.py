@@ -107,10 +107,10 @@ class Session:
         named = (job for job in self._seat.jobs if not job.kept and job.alive)
         return (*self._seat.kept, *named)
 
-    def process(self, id: str) -> Job:
-        """What has this id, also if it ended lately. Raises `NoSuchJob` if nothing has."""
-        must_be_name(id, "the id of a process")
-        return self._seat.jobs[id]
+    def process(self, id: str, *, by: str | None = None) -> Job:
+        """What has this id, also if it ended lately, for `by` to act on. Raises `NoSuchJob` if
+        nothing has, `NotAllowed` if `by` has no right to stop the run that started it."""
+        return self._seat.whose.job(id, by)
 
     @property
     def waiting(self) -> QueueNews:

@@ -234,23 +234,23 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         *("POST", f"{_PROCESS}/input", processes.write, "approve"),
-        "Write to what goes on under an id.",
+        "Write to what goes on under an id. It takes the right to stop its run, too.",
         process_wire.Given,
         takes=process_wire.InputIn,
-        problems=("unknown-session", "not-found", "not-running"),
+        problems=("unknown-session", "not-found", "not-allowed", "not-running"),
     ),
     Operation(
         *("POST", f"{_PROCESS}/signal", processes.signal, "approve"),
-        "Send a signal to what goes on under an id.",
+        "Send a signal to what goes on under an id. It takes the right to stop its run, too.",
         process_wire.Given,
         takes=process_wire.SignalIn,
-        problems=("unknown-session", "not-found", "not-running"),
+        problems=("unknown-session", "not-found", "not-allowed", "not-running"),
     ),
     Operation(
         *("DELETE", _PROCESS, processes.end, "stop"),
         "End what goes on under an id, with all that it started.",
         process_wire.Processes,
-        problems=("unknown-session", "not-found"),
+        problems=("unknown-session", "not-found", "not-allowed"),
     ),
     Operation("GET", _QUEUE, queue.listed, "read", "The messages that wait.", wire.QueueOut),
     Operation(

@@ -31,7 +31,7 @@ async def output(asked: Asked) -> Reply:
         asked.number("offset", 0, most=ANY),
         asked.number("limit", MOST, least=1, most=MOST),
     )
-    job = await _job(asked)
+    job = named(await asked.known(), asked.part("process"))
     piece = job.read(begin, limit)
     what = job.id, piece.text, piece.begin, piece.end, piece.total, piece.code
     return await made(process_wire.OutputOut(*what, job.ending if piece.code is not None else ""))
@@ -39,7 +39,7 @@ async def output(asked: Asked) -> Reply:
 
 async def write(asked: Asked) -> Reply:
     """Have it read something."""
-    told, job = await asked.body(process_wire.InputIn), await _job(asked)
+    told, job = await asked.body(process_wire.InputIn), await _to_act_on(asked)
     try:
         read = await job.write(told.text.encode(errors="surrogateescape"), last=told.end)
     except (ValueError, BrokenPipeError) as error:
@@ -49,7 +49,7 @@ async def write(asked: Asked) -> Reply:
 
 async def signal(asked: Asked) -> Reply:
     """Send it a signal."""
-    told, job = await asked.body(process_wire.SignalIn), await _job(asked)
+    told, job = await asked.body(process_wire.SignalIn), await _to_act_on(asked)
     try:
         number = signal_named(told.signal)
     except ValueError as error:
@@ -61,7 +61,7 @@ async def signal(asked: Asked) -> Reply:
 
 async def end(asked: Asked) -> Reply:
     """End it, with all that it started."""
-    job = await _job(asked)
+    job = await _to_act_on(asked)
     if not job.alive:
         raise Trouble("not-found", too_late(job))
     await job.end()
@@ -76,3 +76,11 @@ def _of_an_agent_below(job: Job) -> Span:
 
 async def _job(asked: Asked) -> Job:
     return named(await asked.known(), asked.part("process"))
+
+
+async def _to_act_on(asked: Asked) -> Job:
+    """Whatever is done to it takes what a stop of its run takes, at least."""
+    who = asked.who
+    if "stop" not in who.rights:
+        raise Trouble("forbidden", f"{who.name} has no right to stop here; nothing was done")
+    return named(await asked.known(), asked.part("process"), by=who.name)

@@ -17,22 +17,24 @@ _READ = 4_000  # bytes
 Act: TypeAlias = Callable[[Job, str], Awaitable[str]]
 
 
-async def do(session: Session, words: str) -> str:
-    """Do it, and say what came of it. Raises ValueError, or an error of lastword's, that says why
-    nothing was done."""
+async def do(session: Session, words: str, *, by: str | None = None) -> str:
+    """Do it for somebody, and say what came of it. Raises ValueError, or an error of lastword's,
+    that says why nothing was done."""
     verb, _, rest = words.strip().partition(" ")
     if not verb:
         return "\n".join(map(_row, session.processes)) or "Nothing goes on under an id."
     word, _, more = rest.strip().partition(" ")
     if verb not in _ACTS or not word:
         raise ValueError(f"say one of these: {USAGE}; without a word, all of them are listed")
-    return await _ACTS[verb](named(session, word), more)
+    whose = None if verb == "read" else by
+    return await _ACTS[verb](named(session, word, by=whose), more)
 
 
-def named(session: Session, word: str) -> Job:
-    """By its id, or by its number. Raises `NoSuchJob` if there is none."""
-    by_number = [job for job in session.processes if str(job.pid) == word]
-    return by_number[0] if by_number else session.process(word)
+def named(session: Session, word: str, *, by: str | None = None) -> Job:
+    """By its id, or by its number. Raises `NoSuchJob` if there is none, and `NotAllowed` if `by`,
+    who is to act on it, has no right to."""
+    by_number = [job.id for job in session.processes if str(job.pid) == word]
+    return session.process(by_number[0] if by_number else word, by=by)
 
 
 def given(job: Job, read: bool) -> str:

@@ -186,7 +186,7 @@ async def _session(talk: Talk, name: str) -> None:
 
 
 async def _processes(talk: Talk, words: str) -> None:
-    talk.say(await processes.do(talk.session, words))
+    talk.say(await processes.do(talk.session, words, by=talk.by or None))
 
 
 async def _programs(talk: Talk, words: str) -> None:
