@@ -4,6 +4,9 @@ import os
 import subprocess
 from pathlib import Path
 
+from lastword import Run, Runtime
+from lastword.agent.tools.environment import for_commands
+
 ATTRIBUTES = "*.c diff=evil filter=evil merge=evil\n"
 
 
@@ -34,6 +37,17 @@ class Repository:
         theirs = {n: v for n, v in os.environ.items() if not n.startswith(("GIT_", "SSH_"))}
         return theirs | mine | {"PATH": path}
 
+    async def ours(self, **more: str) -> dict[str, str]:
+        """What commands of an agent's are given to run in."""
+        made = list[dict[str, str]]()
+
+        async def engine(run: Run) -> None:
+            made.append(await for_commands(run, self.plain | more, self.home))
+
+        async with Runtime(engine, level="tree") as runtime:
+            await (await runtime.session("s").send("go")).outcome()
+        return made[0]
+
     def sets(self, setting: str) -> None:
         key, has, value = setting.partition("=")
         self.does(f"git config {key} '{value if has else 'evil'}'")
@@ -45,6 +59,14 @@ class Repository:
             stdin=subprocess.DEVNULL, check=False,
         )  # fmt: skip
         return self.mark.exists()
+
+    def gives(self, env: dict[str, str], *argv: str) -> str:
+        """What a program writes that is run there, and ends well."""
+        done = subprocess.run(
+            ["/usr/bin/env", *argv], cwd=self.home, env=env, capture_output=True, text=True,
+            check=True,
+        )  # fmt: skip
+        return done.stdout
 
     def says(self, text: str, file: str = ".git/config") -> None:
         """More in a file of its settings."""

@@ -1,14 +1,13 @@
 """Commands of an agent: git runs nothing that a repository names, and has no provider's key."""
 
 import re
-import subprocess
 from pathlib import Path
 from uuid import uuid4
 
 import pydantic_ai
 import pytest
 
-from lastword.agent.tools.environment import for_commands, is_key, without_keys
+from lastword.agent.tools.environment import is_key, without_keys
 from lastword.agent.tools.shell import Shell
 from lastword.processes import Level
 from tests.agent import call_by_call
@@ -49,34 +48,30 @@ def repository(tmp_path: Path) -> Repository:
     return Repository(tmp_path)
 
 
-def ours(repository: Repository) -> dict[str, str]:
-    return for_commands(repository.plain, repository.home)
-
-
 @pytest.mark.scenario("W5", part="agent")
 @pytest.mark.parametrize(("setting", "command"), NAMED)
-def test_git_runs_nothing_that_a_repository_names(
+async def test_git_runs_nothing_that_a_repository_names(
     repository: Repository, setting: str, command: str
 ) -> None:
     repository.sets(setting)
 
-    assert not repository.does(command, ours(repository))
+    assert not repository.does(command, await repository.ours())
 
 
 @pytest.mark.scenario("W5", part="agent")
-def test_a_program_that_an_included_file_or_another_spelling_names_is_not_run_either(
+async def test_a_program_that_an_included_file_or_another_spelling_names_is_not_run_either(
     repository: Repository,
 ) -> None:
     config = repository.home / ".git" / "config"
     (repository.home / "more").write_text('[Filter "evil"] clean = evil\n')
     config.write_text(f"{config.read_text()}\n[include]\n\tpath = ../more\n[FSMonitor]\n")
 
-    assert not repository.does("git add f.c", ours(repository))
+    assert not repository.does("git add f.c", await repository.ours())
     assert repository.does("git add f.c")  # without it, it would be
 
 
 @pytest.mark.scenario("W5", part="agent")
-def test_a_submodule_s_settings_run_nothing_while_the_whole_is_asked_how_it_stands(
+async def test_a_submodule_s_settings_run_nothing_while_the_whole_is_asked_how_it_stands(
     repository: Repository,
 ) -> None:
     repository.does(
@@ -86,7 +81,7 @@ def test_a_submodule_s_settings_run_nothing_while_the_whole_is_asked_how_it_stan
     )
     repository.mark.unlink(missing_ok=True)
 
-    assert not repository.does("git status", ours(repository))
+    assert not repository.does("git status", await repository.ours())
     assert repository.does("git status")  # without it, it would be
 
 
@@ -108,20 +103,19 @@ async def test_an_allowed_status_asks_nobody_and_runs_nothing_of_the_repository_
 
 
 @pytest.mark.scenario("W5", part="agent")
-def test_what_the_person_set_for_git_by_environment_still_holds(repository: Repository) -> None:
+async def test_what_the_person_set_for_git_by_environment_still_holds(
+    repository: Repository,
+) -> None:
     own = {
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": "user.name",
         "GIT_CONFIG_VALUE_0": "Ann O'Neill!",
         "GIT_CONFIG_PARAMETERS": "'user.email'='ann@example.org'",
     }
-    env = for_commands(repository.plain | own, repository.home)
-    asked = subprocess.run(
-        ["/usr/bin/env", "git", "var", "GIT_AUTHOR_IDENT"],
-        cwd=repository.home, env=env, capture_output=True, check=True, text=True,
-    )  # fmt: skip
-
-    assert asked.stdout.startswith("Ann O'Neill! <ann@example.org>")
+    env = await repository.ours(**own)
+    assert repository.gives(env, "git", "var", "GIT_AUTHOR_IDENT").startswith(
+        "Ann O'Neill! <ann@example.org>"
+    )
 
 
 SETTINGS = re.compile(

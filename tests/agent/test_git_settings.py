@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lastword.agent.rules import Rule
-from lastword.agent.tools.environment import for_commands
 from tests.agent.repositories import Repository
 from tests.agent.to_the_letter import call, talking
+from tests.promise.workshop import fates, gone, until
 
 ALL = "git status; git diff; git add f.c"
 FILTER = '[filter "evil"]\n\tclean = evil\n'
@@ -44,10 +44,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return made
 
 
-def ours(repository: Repository) -> dict[str, str]:
-    return for_commands(repository.plain, repository.home)
-
-
 async def asked_for(repository: Repository, *commands: str) -> list[str]:
     """What is asked of those, though rules allow all; the person says no."""
     async with talking(repository.home, "allow shell", "allow shell git *") as talk:
@@ -66,7 +62,7 @@ async def test_a_program_is_found_however_its_setting_is_spelled(
 
     assert len(await asked_for(repository, "git status", "git diff")) == 2
     assert not repository.mark.exists()
-    assert not repository.does(ALL, ours(repository))
+    assert not repository.does(ALL, await repository.ours())
     assert repository.does(f"echo other > f.c; {ALL}")  # without it, it would be
 
 
@@ -80,7 +76,7 @@ async def test_a_program_is_found_however_its_file_is_included(
 
     [why] = await asked_for(repository, "git status")
     assert "sets " in why
-    assert not repository.does(ALL, ours(repository))
+    assert not repository.does(ALL, await repository.ours())
     assert repository.does(f"echo other > f.c; {ALL}")  # without it, it would be
 
 
@@ -106,7 +102,7 @@ async def test_what_a_repository_inside_sets_is_asked_about_and_not_run(
     repository.mark.unlink(missing_ok=True)
 
     assert len(await asked_for(repository, "git status", "git diff")) == 2
-    assert not repository.does("git status; git diff", ours(repository))
+    assert not repository.does("git status; git diff", await repository.ours())
     assert repository.does("git status; git diff")  # without it, it would be
 
 
@@ -143,7 +139,7 @@ async def test_where_settings_cannot_be_listed_git_is_asked_about_and_does_not_w
 
     [why] = await asked_for(repository, "git status")
     assert "cannot be told" in why
-    env = await asyncio.to_thread(ours, repository)
+    env = await repository.ours()
     done = await asyncio.to_thread(
         subprocess.run, ["/bin/sh", "-c", "git status; echo other programs do"],
         cwd=repository.home, env=env, capture_output=True, check=False, text=True,
@@ -153,25 +149,22 @@ async def test_where_settings_cannot_be_listed_git_is_asked_about_and_does_not_w
 
 
 @pytest.mark.scenario("W50", part="agent")
-def test_thousands_of_filters_keep_no_other_program_from_running(repository: Repository) -> None:
+async def test_thousands_of_filters_keep_no_other_program_from_running(
+    repository: Repository,
+) -> None:
     repository.says("".join(f'[filter "f{n}"]\n clean = evil\n' for n in range(6_000)))
 
-    done = subprocess.run(
-        ["/bin/echo", "hi"], env=ours(repository), capture_output=True, check=True
-    )
-    assert done.stdout == b"hi\n"
-    assert not repository.does("git status; git add f.c", ours(repository))
+    env = await repository.ours()
+    assert repository.gives(env, "echo", "hi") == "hi\n"
+    assert not repository.does("git status; git add f.c", env)
 
 
 @pytest.mark.scenario("W50", part="agent")
-def test_an_ordinary_alias_leaves_git_as_it_is(repository: Repository) -> None:
+async def test_an_ordinary_alias_leaves_git_as_it_is(repository: Repository) -> None:
     repository.does("git config alias.st status")
 
-    done = subprocess.run(
-        ["/usr/bin/env", "git", "status", "--short"],
-        cwd=repository.home, env=ours(repository), capture_output=True, check=True, text=True,
-    )  # fmt: skip
-    assert "f.c" in done.stdout
+    env = await repository.ours()
+    assert "f.c" in repository.gives(env, "git", "status", "--short")
 
 
 @pytest.mark.scenario("W50", part="agent")
@@ -197,3 +190,57 @@ async def test_who_allowed_everything_for_this_time_is_not_asked_about_git(
     async with talking(repository.home, Rule("allow", "*", typed=True)) as talk:
         assert "modified:" in await talk.does(call("shell", command="git status"))
     assert not repository.mark.exists()
+
+
+@pytest.mark.scenario("P34", part="agent")
+@pytest.mark.parametrize("how", ["workdir", "cd"])
+async def test_git_is_asked_about_where_the_command_begins(
+    repository: Repository, how: str
+) -> None:
+    repository.says(FILTER)
+    rules = ("allow shell", "allow shell cd *", "allow shell git *")
+    async with talking(repository.home.parent, *rules, cd_lasts=how == "cd") as talk:
+        talk.answering(False)
+        if how == "cd":
+            await talk.does(call("shell", command=f"cd {repository.home.name}"))
+            await talk.does(call("shell", command="git status"))
+        else:
+            await talk.does(call("shell", command="git status", workdir=repository.home.name))
+
+    [question] = talk.asked
+    assert "the repository sets filter.evil.clean" in question.why
+
+
+@pytest.mark.scenario("P34", part="agent")
+async def test_outside_of_the_repository_it_is_not_asked_about(repository: Repository) -> None:
+    repository.says(FILTER)
+    (repository.home / "plain").mkdir()
+    repository.does("git init -q plain")
+    async with talking(repository.home, "allow shell", cd_lasts=True) as talk:
+        talk.answering(False)
+        await talk.does(call("shell", command="cd plain"))
+        said = await talk.does(call("shell", command="git status"))
+
+    assert "No commits yet" in said
+    assert talk.asked == []
+
+
+@pytest.mark.scenario("P34", part="agent")
+@pytest.mark.parametrize("judged", [False, True])
+async def test_a_stop_ends_whoever_asks_git_and_names_them(
+    repository: Repository, judged: bool
+) -> None:
+    config = repository.home / ".git" / "config"
+    config.unlink()
+    os.mkfifo(config)  # git waits for it
+    async with talking(repository.home, "allow shell", "allow shell git *") as talk:
+        talk.model.calls.append(call("shell", command="git status" if judged else "echo hi"))
+        await talk.session.send("go")
+        await until(lambda: talk.session.spans)
+        [asking] = talk.session.spans
+        receipt = await talk.session.stop()
+
+    assert receipt.quiet
+    assert asking.news.command.startswith("git config, to know what")
+    assert asking.news.command in fates(receipt)
+    assert gone(asking.news.pid)

@@ -63,10 +63,15 @@ class Talk:
 
 @asynccontextmanager
 async def talking(
-    folder: Path, *rules: str | Rule, model: Model | None = None, store: str = "memory:"
+    folder: Path,
+    *rules: str | Rule,
+    model: Model | None = None,
+    store: str = "memory:",
+    cd_lasts: bool = False,
 ) -> AsyncGenerator[Talk]:
     model = model or Model()
-    agent = assistant(FunctionModel(stream_function=model.stream), roots=[folder], rules=rules)
+    own = FunctionModel(stream_function=model.stream)
+    agent = assistant(own, roots=[folder], rules=rules, cd_lasts=cd_lasts)
     before = agent.questions.as_before_tool()
     async with Runtime(agent.engine, store=store, before_tool=before, grace=0.25) as runtime:
         yield Talk(runtime, agent.questions, model)

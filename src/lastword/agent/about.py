@@ -16,6 +16,10 @@ agreed: ContextVar[str | None] = ContextVar("lastword_agreed", default=None)
 """The mark of the file that a person was shown, and agreed to have changed, in the call that is
 being made here; None if nobody was asked."""
 
+begins: ContextVar[str | None] = ContextVar("lastword_begins", default=None)
+"""The directory for which a command was judged, in the call that is being made here: it begins
+there, also if another command has ended elsewhere meanwhile; None if no directory was looked at."""
+
 
 @dataclass(frozen=True, slots=True)
 class About:

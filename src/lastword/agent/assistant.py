@@ -6,8 +6,6 @@ right before it is written, and what it cannot be asked to end runs in a process
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,23 +19,23 @@ from pydantic_ai.models import Model
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
 
 from lastword import cells
-from lastword.agent.about import agreed
+from lastword.agent.about import About, agreed
 from lastword.agent.permission import Questions
 from lastword.agent.rules import BACKGROUND, SUBJECTS, Rule, Rules, Shown, Subject
 from lastword.agent.tools.code import Code, run_code
 from lastword.agent.tools.fetch import Fetch
 from lastword.agent.tools.files import Files
+from lastword.agent.tools.git_asked import git_asked
 from lastword.agent.tools.names import Distinct
 from lastword.agent.tools.preview import preview
 from lastword.agent.tools.private import Private
-from lastword.agent.tools.repository import in_repository, why_asked
+from lastword.agent.tools.repository import in_repository
 from lastword.agent.tools.search import Search
 from lastword.agent.tools.shell import Shell
 from lastword.agent.tools.shell_tools import shell_tools
 from lastword.engines.pydantic_ai import Compaction, PydanticAI
 from lastword.errors import ProcessError, TooDeep
 from lastword.runtime.run import Engine, Run
-from lastword.runtime.threads import DaemonThreads
 
 _READING = ("show_plan", "read_file", "list_files", "search_files", "delegate")
 _OF_ITS_OWN = ("shell_read", "shell_signal", "shell_end")  # what goes on was allowed
@@ -45,7 +43,6 @@ _CODE = "run_code"  # by itself it does nothing: each of its calls is ruled like
 _READS = {"nature": "read_only"}  # if a stop comes in between, it can be called again
 _BY_PATH = ("read_file", "write_file", "edit_file", "list_files", "search_files")
 _CHANGING = ("write_file", "edit_file")
-_threads = DaemonThreads()
 _SLIPS = 5  # in a row that a model may make before its answer fails
 _INSTRUCTIONS = """\
 You are an agent in a person's own directory, and the person may stop you or say something new at \
@@ -85,9 +82,10 @@ def assistant(  # noqa: PLR0913 - each is one thing to say of it, with a default
     """
     files = files_in(roots, private=private)
     root = Path(roots[0]).absolute()
-    questions = _questions(files, rules, root)
+    runs_lines = Shell(roots=files.roots, shell=shell, cd_lasts=cd_lasts)
+    questions = _questions(files, rules, runs_lines)
     own = FunctionToolset[Run]()
-    commands = shell_tools(Shell(roots=files.roots, shell=shell, cd_lasts=cd_lasts))
+    commands = shell_tools(runs_lines)
     tools = [own, _file_tools(files, questions), commands]
     if fetch:
         tools.append(_fetch_tool(Fetch()))
@@ -113,15 +111,15 @@ def _itself(run: Run) -> Run:
     return run
 
 
-def _questions(files: Files, rules: Sequence[str | Rule], root: Path) -> Questions:
+def _questions(files: Files, rules: Sequence[str | Rule], shell: Shell) -> Questions:
     allowed = [f"allow {name}" for name in (*_READING, *_OF_ITS_OWN, _CODE)]
     by_path = dict.fromkeys(_BY_PATH, _named(files))
 
-    async def of_git(tool: str, subject: str) -> str:
-        if tool in ("shell", BACKGROUND) and "git" in subject.lower():
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(_threads, why_asked, subject, root, os.environ)
-        own = tool in _CHANGING and in_repository(files.roots.full(subject))
+    async def of_git(about: About) -> str:
+        subject = about.subject or ""
+        if about.tool in ("shell", BACKGROUND) and "git" in subject.lower():
+            return await git_asked(about, shell.directories)
+        own = about.tool in _CHANGING and in_repository(files.roots.full(subject))
         return "it is one of git's own files: what it says, git does" if own else ""
 
     ruled = Rules.parse([*allowed, *rules])

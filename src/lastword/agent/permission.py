@@ -20,7 +20,7 @@ from secrets import token_hex
 from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from lastword.agent.about import About, about, agreed
+from lastword.agent.about import About, about, agreed, begins
 from lastword.agent.left import Left, left_question
 from lastword.agent.question import Asker, News, Question, QuestionNews, asker_of
 from lastword.agent.rules import LONGEST, SUBJECTS, Action, Rule, Rules, Subject
@@ -60,14 +60,14 @@ log = logging.getLogger("lastword")
 
 Watcher: TypeAlias = "Callable[[News, Question], object]"
 Preview: TypeAlias = "Callable[[str, Mapping[str, Any], Callable[[], bool]], Change | None]"
-Anyway: TypeAlias = "Callable[[str, str], Awaitable[str]]"
+Anyway: TypeAlias = "Callable[[About], Awaitable[str]]"
 _threads = DaemonThreads()
 _NOT_ALLOWED = "the person did not allow it"
 _UNHEARD = "(there was nobody to ask)"
 _NOBODY = "it has to be allowed, and there is nobody to ask"
 
 
-async def _never(_tool: str, _subject: str) -> str:
+async def _never(_: About) -> str:
     return ""
 
 
@@ -103,7 +103,7 @@ class Questions:
     ) -> None:
         self._rules = Rules() if rules is None else rules
         self._subjects = subjects
-        self._asked_anyway = asked_anyway  # calls that no rule allows, by tool and subject: why
+        self._asked_anyway = asked_anyway  # calls that no rule allows: why
         self._preview = preview  # what a call would change, looked up in a thread
         # What is allowed for good ends with its session, also if another one gets its name. What
         # a session has to itself, shares with its children and loses as it is deleted is a lock.
@@ -146,7 +146,7 @@ class Questions:
         """Ask; why it is not allowed, or nothing if it is."""
         tool, subject = about.tool, about.subject
         who = run.session, run.generation, run.id
-        why = "" if subject is None else await self._asked_anyway(tool, subject)
+        why = "" if subject is None else await self._asked_anyway(about)
         question = Question(
             *(token_hex(8), *who, tool, about.text, about.told, call),
             scopes=() if subject is None or why else scopes_of(tool, subject),
@@ -310,6 +310,7 @@ class Questions:
         async def before_tool(call: Call[Any]) -> None:
             run = asker_of(call)
             agreed.set(None)
+            begins.set(None)
             self._families[run.session] = run.family
             turn = self._turns.setdefault(run.id, asyncio.Lock())
             now = self._about(call)
@@ -357,7 +358,7 @@ class Questions:
             action, rule = rules.decide(about.tool, about.subject)
         if action != "allow" or (rule and rule.allows_all):
             return action, rule
-        anyway = about.subject is not None and await self._asked_anyway(about.tool, about.subject)
+        anyway = about.subject is not None and await self._asked_anyway(about)
         return ("ask", None) if anyway else (action, rule)
 
     def _about(self, call: Call[Any] | PendingCall) -> About:

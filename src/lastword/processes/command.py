@@ -50,6 +50,19 @@ class Limits:
 
 
 @value
+class Folder:
+    """A directory that was looked up: its path, and by what the kernel knows it. Who begins there
+    does so in that one, and not in what somebody has put in its place."""
+
+    path: str
+    device: int
+    inode: int
+
+    def __fspath__(self) -> str:
+        return self.path
+
+
+@value
 class Command:
     """A program with all that it is started with."""
 
@@ -62,6 +75,7 @@ class Command:
     errors: Literal["own", "merged", "ours"] = "own"  # where its second stream goes
     limits: Limits = Limits()
     output_limit: int = OUTPUT_LIMIT
+    place: tuple[int, int] | None = None  # device and inode of `cwd`, if it was looked up
     path: tuple[str, ...] | None = None  # of a call of Python's: where its modules are
 
     @property
@@ -71,6 +85,7 @@ class Command:
             "path": self.path,
             "argv": self.argv,
             "cwd": self.cwd,
+            "place": self.place,
             "env": self.env,
             "limits": self.limits.asked,
         }
@@ -98,6 +113,7 @@ def command(  # noqa: PLR0913 - each is one thing to say of a process, with a de
         argv=words,
         name=_short(name or shell or shlex.join(words)),
         cwd=os.path.abspath(folder),  # noqa: PTH100 - bytes that are no text pass through it
+        place=(cwd.device, cwd.inode) if isinstance(cwd, Folder) else None,
         env=dict(os.environ) if env is None else _environment(env),
         stdin=stdin,
         terminal=pty,

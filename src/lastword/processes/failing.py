@@ -30,7 +30,9 @@ class NotStarted(Exception):
 def explained(error: NotStarted, command: Command) -> SpawnFailed:
     """The same for people."""
     program = command.argv[0]
-    if error.about == "cwd":
+    if (error.about, error.number) == ("cwd", errno.ESTALE):
+        why = f"{command.cwd!r} is another directory by now than the one that was looked up"
+    elif error.about == "cwd":
         why = f"the working directory {command.cwd!r}: {os.strerror(error.number)}"
     elif error.number == errno.ENOENT and "/" not in program:
         why = f"command not found: {program!r} (PATH is {command.env.get('PATH', os.defpath)!r})"

@@ -106,6 +106,11 @@ class Hold:
         )
 
     @property
+    def epoch(self) -> str:
+        """Of its session: another one, if that was deleted and made again under its name."""
+        return self._feed.epoch
+
+    @property
     def dropped(self) -> int:
         """How many effects the loss of the hold kept from beginning, those in line among them:
         they never will, whenever whoever waits there comes to know."""

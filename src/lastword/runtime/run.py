@@ -84,6 +84,11 @@ class Run(Starting):
         return self._hold.generation
 
     @property
+    def epoch(self) -> str:
+        """Of the session: another one, if it was deleted and made again under its name."""
+        return self._hold.epoch
+
+    @property
     def messages(self) -> tuple[Message, ...]:
         """What this run answers: one message, or all that were collected or have joined it."""
         return self._going.turn.messages

@@ -74,10 +74,6 @@ def _of_an_agent_below(job: Job) -> Span:
     return Span(news, job.run, job.started_at)
 
 
-async def _job(asked: Asked) -> Job:
-    return named(await asked.known(), asked.part("process"))
-
-
 async def _to_act_on(asked: Asked) -> Job:
     """Whatever is done to it takes what a stop of its run takes, at least."""
     who = asked.who

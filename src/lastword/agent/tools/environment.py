@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lastword.agent.tools.git import told_git
 from lastword.agent.tools.repository import look
+from lastword.runtime.run import Run
 
 _PROVIDERS = """
 AI21 AI_GATEWAY ALIBABA ANTHROPIC AZURE AZURE_AI AZURE_OPENAI AZURE_VOICELIVE BEDROCK CEREBRAS
@@ -57,15 +58,15 @@ _QUIET = {
 _UNLESS_SET = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh", "GIT_SSH_COMMAND": "ssh"}
 
 
-def for_commands(
-    environment: Mapping[str, str], cwd: str | os.PathLike[str] | None = None
+async def for_commands(
+    run: Run, environment: Mapping[str, str], cwd: str | os.PathLike[str]
 ) -> dict[str, str]:
-    """For what is run in a directory. It asks git for the settings of the repository there.
+    """For what a run starts in a directory. It asks git for the settings of the repository there.
 
     Where git cannot say, or there are too many, git itself does not work; all other programs do.
     """
     given = _UNLESS_SET | without_keys(environment) | _QUIET
-    found = look(Path(cwd or ".").absolute(), environment)
+    found = await look(run, Path(cwd), environment)
     off = {} if found.known else {"GIT_DIR": f"{os.devnull}/{found.why}"}
     return given | told_git(found.instead, environment) | off
 

@@ -1,19 +1,24 @@
-"""Git: what it is told over the settings of every file, and what it is asked. That runs nothing."""
+"""Git: what it is told over the settings of every file, and what it is asked. That runs nothing.
+
+It is asked by a process of the run that wants to know, like any other: a stop ends it and names it.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from threading import Timer
 from time import monotonic
 
-from lastword.errors import LastwordError
+from lastword.errors import LastwordError, ProcessError
+from lastword.runtime.run import Run
+from lastword.runtime.threads import DaemonThreads
 
 ALWAYS = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "interactive.diffFilter": "cat"}
+_threads = DaemonThreads()
 _PATIENCE = 5.0  # seconds, for all that is asked
 _LONGEST = 64 << 20  # bytes of an answer
 _MARKS = (".git", "HEAD")  # of a repository, or of what is one without files
@@ -38,6 +43,13 @@ def told_git(settings: Mapping[str, str], environment: Mapping[str, str]) -> dic
     return told | {"GIT_CONFIG_PARAMETERS": " ".join(filter(None, (own, *quoted)))}
 
 
+def _repositories(root: Path, files: bytes) -> list[Path]:
+    """Of git's list of files, those that are repositories themselves, and are there."""
+    names = (one.partition(b"\t")[2] for one in files.split(b"\0") if one[:6] == b"160000")
+    paths = dict.fromkeys(root / os.fsdecode(name) for name in names)
+    return [path for path in paths if os.path.lexists(path / ".git")]
+
+
 def _quoted(text: str) -> str:
     return "'" + re.sub(r"(['!])", r"'\\\1'", text) + "'"  # as git unquotes
 
@@ -45,7 +57,8 @@ def _quoted(text: str) -> str:
 class Git:
     """The person's own, asked about one repository, and then about those inside it."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, run: Run, environment: Mapping[str, str]) -> None:
+        self._run = run
         self._env = dict(environment) | {"GIT_ALLOW_PROTOCOL": "none", "GIT_PAGER": "cat"}
         self._until = monotonic() + _PATIENCE
         # what is not absolute would be looked for in the repository
@@ -62,9 +75,10 @@ class Git:
         for name in _OF_ONE:
             self._env.pop(name, None)
 
-    def settings(self, folder: Path, told: Mapping[str, str]) -> list[str]:
+    async def settings(self, folder: Path, told: Mapping[str, str]) -> list[str]:
         """The names of what files of the repository set, and files that those include."""
-        said = self._asked(folder, told, "config", "--list", "--show-scope", "--includes", "-z")
+        words = ("config", "--list", "--show-scope", "--includes", "-z")
+        said = await self._asked(folder, told, *words)
         parts = (said or b"").decode(errors="surrogateescape").split("\0")
         names = [part.partition("\n")[0] for part in parts[1::2]]
         each = list(zip(parts[::2], names, strict=False))
@@ -72,40 +86,37 @@ class Git:
             raise CannotTell("git does not list its settings, or is too old to be told any")
         return [name for scope, name in each if scope not in ("system", "global", "command")]
 
-    def repositories(self, folder: Path, told: Mapping[str, str]) -> list[Path]:
+    async def repositories(self, folder: Path, told: Mapping[str, str]) -> list[Path]:
         """Those that git would look into, too: the ones on its list of files."""
-        top = self._asked(folder, told, "rev-parse", "--show-toplevel")
+        top = await self._asked(folder, told, "rev-parse", "--show-toplevel")
         if top is None:
-            if self._asked(folder, told, "rev-parse", "--is-inside-work-tree") != b"false\n":
+            inside = await self._asked(folder, told, "rev-parse", "--is-inside-work-tree")
+            if inside != b"false\n":
                 raise CannotTell("git does not say where its files are")
             return []
         root = Path(os.fsdecode(top.removesuffix(b"\n")))
-        files = self._asked(root, told, "ls-files", "--stage", "-z")
+        files = await self._asked(root, told, "ls-files", "--stage", "-z")
         if files is None:
             raise CannotTell("git does not list its files")
-        names = (one.partition(b"\t")[2] for one in files.split(b"\0") if one[:6] == b"160000")
-        paths = dict.fromkeys(root / os.fsdecode(name) for name in names)
-        return [path for path in paths if os.path.lexists(path / ".git")]
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(_threads, _repositories, root, files)
 
-    def _asked(self, folder: Path, told: Mapping[str, str], *words: str) -> bytes | None:
+    async def _asked(self, folder: Path, told: Mapping[str, str], *words: str) -> bytes | None:
         """What it answers; None if it fails. It may be kept waiting, as by a pipe."""
         try:
-            # it is no run's: it changes nothing, is waited for here, and ends in some seconds
-            asked = subprocess.Popen(  # noqa: S603, TID251
-                [str(self._program), "--no-pager", *words],
+            asked = await self._run.spawn(
+                str(self._program),
+                "--no-pager",
+                *words,
+                name=f"git {words[0]}, to know what the repository would have it run",
                 cwd=folder,
                 env=self._env | told_git(told, self._env),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+                grace=0,
+                output_limit=_LONGEST,
             )
-        except (OSError, ValueError) as error:
+        except (ProcessError, ValueError) as error:
             raise CannotTell(f"git was not started: {error}") from error
-        late = Timer(max(0.0, self._until - monotonic()), asked.kill)
-        late.start()
-        with asked:
-            answer = asked.stdout.read(_LONGEST + 1) if asked.stdout else b""
-            if len(answer) > _LONGEST:
-                asked.kill()
-        late.cancel()
-        return answer if asked.returncode == 0 and len(answer) <= _LONGEST else None
+        if await asked.within(self._until - monotonic(), 0) is None:
+            await asked.end(0)
+            return None
+        return asked.stdout.head if asked.code == 0 and not asked.stdout.cut else None

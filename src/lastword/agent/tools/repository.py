@@ -7,13 +7,17 @@ others are asked about, known or not: what this list has forgotten costs a quest
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lastword.agent.tools.git import CannotTell, Git
+from lastword.runtime.run import Run
+from lastword.runtime.threads import DaemonThreads
 
+_threads = DaemonThreads()
 _MOST_INSIDE = 100  # repositories in one
 _MOST_TOLD = 32_000  # bytes: an environment has an end
 _PLAIN = re.compile(
@@ -85,31 +89,34 @@ def in_repository(path: Path) -> bool:
     )
 
 
-def why_asked(command: str, folder: Path, environment: Mapping[str, str]) -> str:
+async def why_asked(run: Run, command: str, folder: Path, environment: Mapping[str, str]) -> str:
     """Why a command with git in it is asked about in a folder, whatever rule allows it."""
     if _OTHERS.search(command):
         return "it has git work elsewhere, or by other settings, than is known beforehand"
-    return look(folder, environment).why
+    return (await look(run, folder, environment)).why
 
 
-def look(folder: Path, environment: Mapping[str, str]) -> Found:
-    """What git would do in a folder. It asks git, which takes some milliseconds; for a thread."""
-    git = Git(environment)
+async def look(run: Run, folder: Path, environment: Mapping[str, str]) -> Found:
+    """What git would do in a folder. It asks git, in a process of the run's, which takes some
+    milliseconds."""
+    loop = asyncio.get_running_loop()
+    git = Git(run, environment)
     try:
-        return _all_from(folder, git) if git.is_there(folder) else Found()
+        there = await loop.run_in_executor(_threads, git.is_there, folder)
+        return await _all_from(folder, git) if there else Found()
     except CannotTell as error:
         return Found({}, f"what git would run in the repository cannot be told: {error}", False)
 
 
-def _all_from(folder: Path, git: Git) -> Found:
+async def _all_from(folder: Path, git: Git) -> Found:
     """A repository, and those inside it."""
     found, left, seen = Found(), [folder], 0
     while left:
         if (seen := seen + 1) > _MOST_INSIDE:
             raise CannotTell(f"there are more than {_MOST_INSIDE} others in it")
         one = left.pop(0)
-        _judge(git.settings(one, found.instead), found)
-        left += git.repositories(one, found.instead)
+        _judge(await git.settings(one, found.instead), found)
+        left += await git.repositories(one, found.instead)
         git.inside()
     return found
 

@@ -12,7 +12,6 @@ import asyncio
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TypeVar
 
 from lastword.agent.tools import told
@@ -83,8 +82,10 @@ class Shell:
         lives on after the run, also after a stop, until somebody ends it or the runtime is closed.
         """
         seconds = self._seconds(wait, _AT_FIRST if background else WAIT)
-        session = run.session
-        where, env = await _aside(lambda: self._surroundings(session, workdir))
+        stay = self.directories.of(run)
+        where = await _aside(lambda: self.directories.find(stay, workdir))
+        given = self._env
+        env = await for_commands(run, os.environ, where) if given is None else given
         words, note = await _aside(lambda: self.directories.noting(self.name, command))
         process = await run.spawn(
             *words,
@@ -102,7 +103,7 @@ class Shell:
             return self._goes_on(run, process, seconds)
         ending = in_words(process.code or 0)
         if note and not background:
-            ending += f"; {await _aside(lambda: self.directories.noted(session, where, note))}"
+            ending += f"; {await _aside(lambda: self.directories.noted(stay, where, note))}"
         return f"{told.written(process.stdout, self.output_limit)}\n[{ending}]"
 
     def _seconds(self, asked: float | None, default: float) -> float:
@@ -114,11 +115,6 @@ class Shell:
                 "goes on, and can be read later"
             )
         return asked
-
-    def _surroundings(self, session: str, workdir: str) -> tuple[Path, Mapping[str, str]]:
-        """Files are read for both, so not on the loop."""
-        where = self.directories.find(session, workdir)
-        return where, for_commands(os.environ, where) if self._env is None else self._env
 
     async def _ended(self, run: Run, process: Process, seconds: float) -> bool:
         """Whether it has ended in time, its last words included; of one that is to stay, all."""

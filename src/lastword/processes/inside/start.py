@@ -29,7 +29,9 @@ def program(order: Message, fds: list[int]) -> int:
     """Start a program as the leader of a session of its own; its number."""
     try:
         os.chdir(order["cwd"])  # this process has one thread: nobody else is moved by it
+        _must_be(order["place"])
     except OSError as error:
+        os.chdir("/")
         raise StartError(error.errno, "cwd") from error
     try:
         with room.ordinary(), _limited(order["limits"]) as limits:
@@ -41,6 +43,13 @@ def program(order: Message, fds: list[int]) -> int:
         return pid
     finally:
         os.chdir("/")
+
+
+def _must_be(place: list[int] | None) -> None:
+    """An error if this is another directory than the one that was looked up."""
+    here = os.stat(".")
+    if place not in (None, [here.st_dev, here.st_ino]):
+        raise OSError(errno.ESTALE, "another directory")
 
 
 def _actions(terminal: str, fds: list[int]) -> list[Any]:
