@@ -1,5 +1,6 @@
 """Commands of an agent: git runs nothing that a repository names, and has no provider's key."""
 
+import os
 import re
 from pathlib import Path
 from uuid import uuid4
@@ -181,3 +182,23 @@ async def test_no_keeper_of_processes_has_a_key_for_a_command_to_read(
         seen = await talk.does(lambda run: Shell().run(run, f"{looks} || echo nobody has it"))
 
     assert seen == "nobody has it\n[exit code 0]"
+
+
+@pytest.mark.scenario("W13", part="agent")
+async def test_git_has_no_key_when_it_is_asked_what_it_would_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a process of the run, beside which its commands go on."""
+    (tmp_path / ".git").mkdir()
+    git = tmp_path / "git"
+    git.write_text(f"#!/bin/sh\nenv >> {tmp_path}/seen\n")
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    async with talking(tmp_path, "allow shell", "allow shell git *") as talk:
+        talk.answering(True)
+        await talk.does(call("shell", command="git --version"))
+
+    seen = (tmp_path / "seen").read_text()
+    assert seen.count("GIT_CONFIG_COUNT=") > 2  # once judged, once for the command, and its own
+    assert "sk-0123456789abcdef" not in seen

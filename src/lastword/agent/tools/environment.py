@@ -65,8 +65,9 @@ async def for_commands(
 
     Where git cannot say, or there are too many, git itself does not work; all other programs do.
     """
-    given = _UNLESS_SET | without_keys(environment) | _QUIET
-    found = await look(run, Path(cwd), environment)
+    keyless = without_keys(environment)  # also for git, which others of the run can look at
+    given = _UNLESS_SET | keyless | _QUIET
+    found = await look(run, Path(cwd), keyless)
     off = {} if found.known else {"GIT_DIR": f"{os.devnull}/{found.why}"}
     return given | told_git(found.instead, environment) | off
 

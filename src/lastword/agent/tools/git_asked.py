@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from lastword.agent.about import About, begins
 from lastword.agent.tools.directory import Directories
+from lastword.agent.tools.environment import without_keys
 from lastword.agent.tools.repository import why_asked
 from lastword.runtime.going import run_here
 from lastword.runtime.run import Run
@@ -32,7 +33,7 @@ async def git_asked(about: About, directories: Directories) -> str:
     except (OSError, ValueError) as error:
         return f"where it would begin cannot be told: {error}"
     begins.set(place.path)
-    return await why_asked(run, about.subject or "", Path(place), os.environ)
+    return await why_asked(run, about.subject or "", Path(place), without_keys(os.environ))
 
 
 def _workdir(arguments: str) -> str:
