@@ -11,7 +11,6 @@ import pytest
 
 from lastword.errors import SpawnFailed
 from lastword.processes import Level, Limits, Warden, command
-from lastword.processes.command import Folder
 from tests.processes.artists import Canary
 from tests.processes.helping import a_warden, heard, python, sh, until
 from tests.processes.strict import AT_EACH
@@ -385,21 +384,3 @@ async def test_a_grace_that_is_no_number_does_not_cost_the_others_their_warden()
             await process.end("soon")
 
         assert await works(warden)
-
-
-@pytest.mark.scenario("P33", part="processes")
-@AT_EACH
-async def test_a_folder_that_was_looked_up_is_begun_in_or_nothing_is_started(
-    level: Level, tmp_path: Path
-) -> None:
-    (tmp_path / "one").mkdir()
-    status = (tmp_path / "one").stat()
-    folder = Folder(str(tmp_path / "one"), status.st_dev, status.st_ino)
-    async with a_warden(level) as warden:
-        assert await told(warden, "pwd", cwd=folder) == f"{folder.path}\n"
-        (tmp_path / "one").rename(tmp_path / "two")
-        (tmp_path / "one").symlink_to("/")
-        with pytest.raises(SpawnFailed, match="is another directory by now than the one that was"):
-            await warden.spawn(asked("touch", tmp_path / "made", cwd=folder))
-        assert not (tmp_path / "made").exists()
-        assert await told(warden, "pwd", cwd=tmp_path) == f"{tmp_path}\n"
