@@ -9,15 +9,18 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from time import monotonic
+from typing import TypeVar
 
 from lastword.errors import LastwordError, ProcessError
 from lastword.runtime.run import Run
 from lastword.runtime.threads import DaemonThreads
 
 ALWAYS = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "interactive.diffFilter": "cat"}
+T = TypeVar("T")
 _threads = DaemonThreads()
 _PATIENCE = 5.0  # seconds, for all that is asked
 _LONGEST = 64 << 20  # bytes of an answer
@@ -43,6 +46,16 @@ def told_git(settings: Mapping[str, str], environment: Mapping[str, str]) -> dic
     return told | {"GIT_CONFIG_PARAMETERS": " ".join(filter(None, (own, *quoted)))}
 
 
+async def aside(work: Callable[[], T]) -> T:
+    """Files are looked at in a thread: it may take a while."""
+    return await asyncio.get_running_loop().run_in_executor(_threads, work)
+
+
+def _is_near(folder: Path) -> bool:
+    ups = (folder, *folder.parents)
+    return any(os.path.lexists(up / name) for up in ups for name in _MARKS)
+
+
 def _repositories(root: Path, files: bytes) -> list[Path]:
     """Of git's list of files, those that are repositories themselves, and are there."""
     names = (one.partition(b"\t")[2] for one in files.split(b"\0") if one[:6] == b"160000")
@@ -65,10 +78,11 @@ class Git:
         places = [one for one in environment.get("PATH", "").split(":") if one.startswith("/")]
         self._program = shutil.which("git", path=":".join(places))
 
-    def is_there(self, folder: Path) -> bool:
+    async def is_there(self, folder: Path) -> bool:
         """Whether there is a git, and maybe a repository around a folder: more than there are."""
-        near = (os.path.lexists(up / name) for up in (folder, *folder.parents) for name in _MARKS)
-        return self._program is not None and ("GIT_DIR" in self._env or any(near))
+        if self._program is None:
+            return False
+        return "GIT_DIR" in self._env or await aside(partial(_is_near, folder))
 
     def inside(self) -> None:
         """From now on it is asked about others than the one that the environment names."""
@@ -98,8 +112,7 @@ class Git:
         files = await self._asked(root, told, "ls-files", "--stage", "-z")
         if files is None:
             raise CannotTell("git does not list its files")
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(_threads, _repositories, root, files)
+        return await aside(partial(_repositories, root, files))
 
     async def _asked(self, folder: Path, told: Mapping[str, str], *words: str) -> bytes | None:
         """What it answers; None if it fails. It may be kept waiting, as by a pipe."""

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 from lastword.agent.about import About, begins
 from lastword.agent.tools.directory import Directories
 from lastword.agent.tools.environment import without_keys
+from lastword.agent.tools.git import aside
 from lastword.agent.tools.repository import why_asked
 from lastword.runtime.going import run_here
 from lastword.runtime.run import Run
-from lastword.runtime.threads import DaemonThreads
-
-_threads = DaemonThreads()
 
 
 async def git_asked(about: About, directories: Directories) -> str:
@@ -26,10 +24,10 @@ async def git_asked(about: About, directories: Directories) -> str:
     if not isinstance(run, Run):
         return "what git would run cannot be told outside of a run"
     begins.set(None)
-    stay, loop = directories.of(run), asyncio.get_running_loop()
+    stay = directories.of(run)
     try:
         workdir = _workdir(about.text)
-        place = await loop.run_in_executor(_threads, directories.look, stay, workdir)
+        place = await aside(partial(directories.look, stay, workdir))
     except (OSError, ValueError) as error:
         return f"where it would begin cannot be told: {error}"
     begins.set(place.path)

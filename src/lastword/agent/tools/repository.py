@@ -7,7 +7,6 @@ others are asked about, known or not: what this list has forgotten costs a quest
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,9 +14,7 @@ from pathlib import Path
 
 from lastword.agent.tools.git import CannotTell, Git
 from lastword.runtime.run import Run
-from lastword.runtime.threads import DaemonThreads
 
-_threads = DaemonThreads()
 _MOST_INSIDE = 100  # repositories in one
 _MOST_TOLD = 32_000  # bytes: an environment has an end
 _PLAIN = re.compile(
@@ -99,11 +96,9 @@ async def why_asked(run: Run, command: str, folder: Path, environment: Mapping[s
 async def look(run: Run, folder: Path, environment: Mapping[str, str]) -> Found:
     """What git would do in a folder. It asks git, in a process of the run's, which takes some
     milliseconds."""
-    loop = asyncio.get_running_loop()
     git = Git(run, environment)
     try:
-        there = await loop.run_in_executor(_threads, git.is_there, folder)
-        return await _all_from(folder, git) if there else Found()
+        return await _all_from(folder, git) if await git.is_there(folder) else Found()
     except CannotTell as error:
         return Found({}, f"what git would run in the repository cannot be told: {error}", False)
 
