@@ -92,7 +92,7 @@ export class ProcessRow {
     const leaves = !acts && (here === this.#end || this.#form.contains(here) || this.#sends.contains(here));
     this.#read.hidden = !id;
     this.#end.hidden = !acts || !this.#doing.may("stop");
-    this.#sends.hidden = !acts || !this.#doing.may("approve");
+    this.#sends.hidden = this.#end.hidden || !this.#doing.may("approve");
     this.#form.hidden = this.#sends.hidden || !reads;
     if (leaves) this.#read.focus();
     if (ended && id && this.held) this.#readOn();
