@@ -26,7 +26,7 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Genera
     tokens = folder / "tokens.toml"
     tokens.write_text(
         f'[sender]\ntoken = "{SENDER}"\nprincipal = "ann"\nrights = ["read", "send", "stop"]\n'
-        f'[approver]\ntoken = "{APPROVER}"\nprincipal = "ann"\nrights = ["read", "approve"]\n'
+        f'[approver]\ntoken = "{APPROVER}"\nprincipal = "ann"\nrights = ["read", "stop", "approve"]\n'
     )
     tokens.chmod(0o600)
     with started(folder, "--tokens", str(tokens)) as server:
@@ -115,7 +115,7 @@ def test_a_process_offers_a_person_what_they_may_do_with_it(
     theirs, approvers = rows
     expect(buttons(theirs)).to_have_text(["Output", "End it"])
     expect(buttons(approvers)).to_have_text(
-        ["Output", "Write", "Interrupt", "Hang up", "Terminate", "Kill"]
+        ["Output", "End it", "Write", "Finish", "Interrupt", "Hang up", "Terminate", "Kill"]
     )
     theirs.get_by_role("button", name="End it").click()
     expect(approvers.locator(".about")).to_contain_text("as the person wanted")
