@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Locator, expect
 from tests.server.browser import Server, Visitor, signed_in, started
 
 SENDER, APPROVER = "the token of who sends only", "the token of who approves"
+KEEPER = "the token of who stops and approves"
 NOT_THEIRS = "You may not approve, so this waits for somebody who may."
 
 
@@ -26,7 +27,8 @@ def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Genera
     tokens = folder / "tokens.toml"
     tokens.write_text(
         f'[sender]\ntoken = "{SENDER}"\nprincipal = "ann"\nrights = ["read", "send", "stop"]\n'
-        f'[approver]\ntoken = "{APPROVER}"\nprincipal = "ann"\nrights = ["read", "stop", "approve"]\n'
+        f'[approver]\ntoken = "{APPROVER}"\nprincipal = "ann"\nrights = ["read", "approve"]\n'
+        f'[keeper]\ntoken = "{KEEPER}"\nprincipal = "ann"\nrights = ["read", "stop", "approve"]\n'
     )
     tokens.chmod(0o600)
     with started(folder, "--tokens", str(tokens)) as server:
@@ -43,6 +45,12 @@ def person(browser: Browser, server: Server) -> Generator[Visitor]:
 def approver(browser: Browser, server: Server) -> Generator[Visitor]:
     with signed_in(browser, server, APPROVER) as approver:
         yield approver
+
+
+@pytest.fixture(scope="module")
+def keeper(browser: Browser, server: Server) -> Generator[Visitor]:
+    with signed_in(browser, server, KEEPER) as keeper:
+        yield keeper
 
 
 def buttons(card: Locator) -> Locator:
@@ -100,22 +108,22 @@ def test_who_may_not_approve_sees_what_a_program_waits_for_and_can_only_end_it(
 
 @pytest.mark.scenario("P27", part="server")
 def test_a_process_offers_a_person_what_they_may_do_with_it(
-    visitor: Visitor, approver: Visitor
+    visitor: Visitor, keeper: Visitor
 ) -> None:
     visitor.say("ask shell: read -r line | 0 | . | false | true | true")  # with an input; it stays
-    approver.join(visitor.session)
-    approver.page.get_by_role("button", name="Allow", exact=True).click()
+    keeper.join(visitor.session)
+    keeper.page.get_by_role("button", name="Allow", exact=True).click()
     visitor.says("shell returned")
     rows = list[Locator]()
-    for one in (visitor, approver):
+    for one in (visitor, keeper):
         one.page.locator(".pill.processes").click()
         rows.append(one.page.get_by_role("group", name="Process p"))
         rows[-1].get_by_role("button", name="Output").click()
         expect(rows[-1].locator("pre")).to_have_text("It has written nothing.")
-    theirs, approvers = rows
+    theirs, keepers = rows
     expect(buttons(theirs)).to_have_text(["Output", "End it"])
-    expect(buttons(approvers)).to_have_text(
+    expect(buttons(keepers)).to_have_text(
         ["Output", "End it", "Write", "Finish", "Interrupt", "Hang up", "Terminate", "Kill"]
     )
     theirs.get_by_role("button", name="End it").click()
-    expect(approvers.locator(".about")).to_contain_text("as the person wanted")
+    expect(keepers.locator(".about")).to_contain_text("as the person wanted")

@@ -227,9 +227,7 @@ class Driver:
 
     async def _drive(self, going: Going) -> None:
         going.enter()
-        history = await self.history.for_a_run(lambda: going.hold.current)
-        self.news.shown(history)
-        run = Run(self, going, history)
+        run = Run(self, going, await self.history.for_a_run(lambda: going.hold.current))
         if not going.hold.current:
             return
         answer = self.engine(run)

@@ -56,6 +56,7 @@ class ForFrameworks:
         self._hold = going.hold
         self._loop = asyncio.get_running_loop()
         going.given = self
+        host.news.shown(history)
         self._declined = host.history.declined  # when it began
         self._suspects = host.history.suspects
 
