@@ -172,6 +172,14 @@ class Owned:
             warden.when_over(partial(_forget, self._kept, kept, warden))
         return process
 
+    async def serve(self, command: Command, *, grace: float) -> Process:
+        """The same for what only serves another call: it is told of only where a stop ends it."""
+        await self._may_begin(f"start of {command.name}")
+        warden = await self._warden(grace)
+        await self._hold.steady()
+        begin = partial(self._begin, told=False)
+        return await warden.spawn(command, may_start=begin, may_act=self._hold.must_hold)
+
     def job(self, process: Process, grace: float) -> Job:
         """Give it an id by which the model knows it, and is told of its end."""
         job = self.jobs.of(process)
@@ -229,10 +237,11 @@ class Owned:
             process.when_ended(lambda code: tell(replace(ended, code=code)))
         return process
 
-    def _begin(self, name: str) -> None:
+    def _begin(self, name: str, *, told: bool = True) -> None:
         """The last check; from here on the warden has it, and a stop ends it there."""
         effect = Effect("process", name)
-        if not self._hold.begin(effect, ("process", name, ProcessNews(-1, name, "starting"))):
+        event = ("process", name, ProcessNews(-1, name, "starting")) if told else None
+        if not self._hold.begin(effect, event):
             self._hold.drop(f"start of {name}")
             self._hold.must_hold(f"start of {name}")
         self._hold.finish(effect)

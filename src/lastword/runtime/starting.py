@@ -42,6 +42,7 @@ class Starting(ForFrameworks):
         grace: float | None = None,
         limits: Limits | None = None,
         output_limit: int = OUTPUT_LIMIT,
+        told: bool = True,
     ) -> Process:
         """Start a program, or a shell's command line. It ends no later than this run.
 
@@ -50,7 +51,8 @@ class Starting(ForFrameworks):
         before it is asked, as one does that was told so or reads the end of its input. With
         `on_stop="keep"` it lives until the runtime is closed, or until it is ended through
         `session.processes`. `name` is what it is called in receipts, if that is not what was
-        typed; `merged` has it write its errors to its output.
+        typed; `merged` has it write its errors to its output. With `told=False`, for what only
+        serves another call, it is named where a stop ends it, and nowhere else.
         """
         must_be_text(name, "what a process is called")
         must_be_one_of(on_stop, ("end", "leave", "keep"), "on_stop")
@@ -67,6 +69,8 @@ class Starting(ForFrameworks):
             output_limit=output_limit,
         )
         grace = self._grace_of(grace)
+        if not told and on_stop == "end":
+            return await self._going.processes.serve(what, grace=grace)
         return await self._going.processes.spawn(what, grace=grace, on_stop=on_stop)
 
     def job(self, process: Process, *, grace: float | None = None) -> Job:

@@ -126,6 +126,7 @@ class Git:
                 env=self._env | told_git(told, self._env),
                 grace=0,
                 output_limit=_LONGEST,
+                told=False,
             )
         except (ProcessError, ValueError) as error:
             raise CannotTell(f"git was not started: {error}") from error
