@@ -210,6 +210,26 @@ static void another_user(void) {
     hold();
 }
 
+/* the same with a family: one that is ours again, a child, one in a new session with a child */
+static void another_users_family(void) {
+    uid_t ours = getuid(), theirs = geteuid();
+    if (forked() == 0) {
+        if (setresuid(ours, ours, ours))
+            _exit(1);
+        hold();
+    }
+    if (setresuid(theirs, theirs, theirs))
+        _exit(1);
+    ignore_politeness();
+    if (forked() == 0)
+        hold();
+    if (forked() == 0) {
+        setsid();
+        with_child(hold);
+    }
+    hold();
+}
+
 static const artist artists[] = {
     {"plain", plain}, {"termignore", termignore}, {"setsid", new_session}, {"daemon", daemon_},
     {"daemon_gone", daemon_gone}, {"nohup", nohup}, {"nohup_gone", nohup_gone}, {"comet", comet},
@@ -217,6 +237,7 @@ static const artist artists[] = {
     {"envclear", envclear}, {"envclear_gone", envclear_gone}, {"stdouthold", stdouthold},
     {"pty", pty}, {"zombie", zombie}, {"subreaper", subreaper}, {"houdini", houdini},
     {"cgescape", cgescape}, {"another_user", another_user},
+    {"another_users_family", another_users_family},
 };
 
 int main(int argc, char **argv) {

@@ -50,6 +50,9 @@ ARTISTS: dict[str, int] = {  # how many bytes each writes when it is all in plac
 ATTACKERS: dict[str, int] = {
     "forge_warden": 5,
     "forge_and_kill_warden": 5,
+    "misshape_warden": 5,
+    "garble_warden": 5,
+    "hang_up_for_warden": 5,
     "stop_warden": 5,
     "stop_zygote": 5,
     "stop_both": 5,

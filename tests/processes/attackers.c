@@ -72,28 +72,60 @@ static void say(int channel, const char *body) {
     send(channel, frame, 5 + length, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Take every socket of a keeper, hold it, and tell its host whatever it would like to hear. */
-static void speak_for(pid_t keeper) {
-    int pidfd = (int)syscall(SYS_pidfd_open, keeper, 0);
+static void lies(int channel) {
     char lie[128];
+    say(channel, "{\"stopped\": true, \"processes\": []}");
+    for (int id = 1; id < 40; id++) {
+        snprintf(lie, sizeof lie, "{\"gone\": %d, \"left\": []}", id);
+        say(channel, lie);
+    }
+}
+
+/* what no warden would say, in shape */
+static void misshapen(int channel) {
+    say(channel, "{\"started\": [1], \"pid\": {}}");
+    say(channel, "{\"ended\": [1], \"code\": null}");
+    say(channel, "{\"failed\": 1}");
+    say(channel, "{\"found\": [[1], 2, null]}");
+    say(channel, "{\"stopped\": true, \"processes\": [[1]]}");
+    say(channel, "{\"stopped\": true, \"processes\": [[1, 0, \"sh\", \"kept\", 0]]}");
+}
+
+static void no_message(int channel) { say(channel, "[1, {"); }
+
+static void hung_up(int channel) { shutdown(channel, SHUT_RDWR); }
+
+/* Take every socket of a keeper, hold it, and tell its host whatever it would like to hear. */
+static void speak_for(pid_t keeper, void (*tell)(int)) {
+    int pidfd = (int)syscall(SYS_pidfd_open, keeper, 0);
     for (int fd = 0; pidfd >= 0 && fd < DESCRIPTORS; fd++) {
         int taken = (int)syscall(SYS_pidfd_getfd, pidfd, fd, 0);
         struct stat what;
         if (taken < 0 || fstat(taken, &what) || !S_ISSOCK(what.st_mode))
             continue;
         kill(keeper, SIGSTOP);
-        say(taken, "{\"stopped\": true, \"processes\": []}");
-        for (int id = 1; id < 40; id++) {
-            snprintf(lie, sizeof lie, "{\"gone\": %d, \"left\": []}", id);
-            say(taken, lie);
-        }
+        tell(taken);
     }
 }
 
-static void forge_warden(void) { speak_for(warden); }
+static void forge_warden(void) { speak_for(warden, lies); }
 static void forge_and_kill_warden(void) {
-    speak_for(warden);
+    speak_for(warden, lies);
     kill(warden, SIGKILL);
+}
+
+static void trace(pid_t keeper);
+static void misshape_warden(void) {
+    speak_for(warden, misshapen);
+    trace(warden);
+}
+static void garble_warden(void) {
+    speak_for(warden, no_message);
+    trace(warden);
+}
+static void hang_up_for_warden(void) {
+    speak_for(warden, hung_up);
+    trace(warden);
 }
 
 static void hold_again(pid_t one, pid_t other) {
@@ -265,6 +297,9 @@ static void own_group(void) {
     static void at_##name(void) { while_attacked(name); }
 ATTACK(forge_warden)
 ATTACK(forge_and_kill_warden)
+ATTACK(misshape_warden)
+ATTACK(garble_warden)
+ATTACK(hang_up_for_warden)
 ATTACK(stop_warden)
 ATTACK(stop_zygote)
 ATTACK(stop_both)
@@ -287,6 +322,9 @@ ATTACK(starve)
 static const artist artists[] = {
     {"forge_warden", at_forge_warden},
     {"forge_and_kill_warden", at_forge_and_kill_warden},
+    {"misshape_warden", at_misshape_warden},
+    {"garble_warden", at_garble_warden},
+    {"hang_up_for_warden", at_hang_up_for_warden},
     {"stop_warden", at_stop_warden},
     {"stop_zygote", at_stop_zygote},
     {"stop_both", at_stop_both},

@@ -1,11 +1,8 @@
 """P12 to P15. What only the kernel can say: who is gone, who was killed, who lives on and whose."""
 
 import asyncio
-import json
 import os
-import shutil
 import signal
-import subprocess
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,13 +12,10 @@ import pytest
 from lastword.errors import ProcessError
 from lastword.processes import Level, Processes, Warden, command
 from lastword.processes.cgroups import Allowance, our_own
-from tests.processes import another_user
 from tests.processes.artists import Canary, built
 from tests.processes.household import held, keepers, state, the_warden, zygotes
 from tests.processes.strict import AT_EACH, NO_GROUPS
-from tests.processes.test_escape import an_ordinary_user
 from tests.processes.test_killed import a_host
-from tests.scenarios import ROOT
 
 P12 = pytest.mark.scenario("P12", part="processes")
 P13 = pytest.mark.scenario("P13", part="processes")
@@ -179,31 +173,6 @@ def frozen() -> Generator[Callable[[int], Callable[[], object]]]:
                 group.rmdir()
             except OSError:
                 os.sched_yield()
-
-
-@P13
-def test_who_runs_as_another_user_and_lives_on_is_named_with_its_number_and_owner() -> None:
-    if os.geteuid() != 0:
-        pytest.skip("only root can make a program that runs as another user")
-    with an_ordinary_user() as stage:
-        mine = stage.root / "as-root"
-        shutil.copy(built(), mine)
-        mine.chmod(0o4755)
-        helper = stage.root / Path(another_user.__file__).relative_to(ROOT)
-        line = (*stage.before, stage.python, helper, mine)
-        try:
-            done = subprocess.run(
-                line, env=stage.env, cwd="/", capture_output=True, text=True, check=False
-            )
-        finally:
-            mine.unlink()
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-
-    assert not told["proven"]
-    assert told["left"] == [[told["pid"], "as-root of user root", "unconfirmed"]]
-    assert told["why"] == "this user may not end it"
-    os.kill(told["pid"], signal.SIGKILL)
 
 
 @P15

@@ -19,7 +19,7 @@ SUDO = Kin(7, "sleep", "", 0, 0, owner=0)
 def proofs(level: Level) -> list[Proof]:
     """All that can be known of an end, in every combination."""
     whether = (False, True)
-    known = product(whether, whether, whether, whether, (None, []), ((), (SUDO,)))
+    known = product(whether, whether, whether, whether, (None, ()), ((), (SUDO,)))
     return [
         Proof(level, left, looked, blind, empty, (), account, remain)
         for left, looked, blind, empty, account, remain in known

@@ -15,6 +15,7 @@ import pytest
 from lastword.errors import SpawnFailed
 from lastword.processes import Level, Process, Processes, Warden, command
 from lastword.processes.inside import wire
+from lastword.processes.inside.family import Kin
 from lastword.processes.zygote import Zygote
 from tests.processes.artists import Canary
 from tests.processes.household import keepers, state, zygotes
@@ -76,6 +77,20 @@ def fate_of(answer: Process | BaseException) -> str:
     return "running" if answer.code is None else "ended"
 
 
+class Told:
+    """A warden's host that only waits until it has gone."""
+
+    def __init__(self, gone: asyncio.Event) -> None:
+        self._gone = gone
+
+    def looked_for(self, remain: tuple[Kin, ...] | None) -> None:
+        assert not remain
+        self._gone.set()
+
+    def known(self) -> list[tuple[int, int]]:
+        return []
+
+
 @P7
 @AT_EACH
 async def test_an_order_that_reaches_a_warden_after_a_stop_is_refused_there(level: Level) -> None:
@@ -88,7 +103,7 @@ async def test_an_order_that_reaches_a_warden_after_a_stop_is_refused_there(leve
     reader, writer = os.pipe()
     with theirs:
         order = {"level": level, "most": 100, "scan": False}
-        zygote.fork(order, theirs, None, lambda _: gone.set())
+        zygote.fork(order, theirs, None, Told(gone))
 
     with ours:
         wire.send(ours, {**stubborn, "id": 1, "terminal": ""}, (writer, writer, writer))

@@ -63,7 +63,8 @@ class Nursery(Zygote):
         self._id = 0
         self._page = page
         self._ready = asyncio.get_running_loop().create_future()
-        self._on_gone = {}
+        self._kept = {}
+        self._survivors = {}
         self._wardens = 0
         ours, self._theirs = socket.socketpair()
         self._channel = Channel(ours, self._hear, self._ended)
@@ -109,8 +110,8 @@ class Nursery(Zygote):
 
     def _told_by_its_keeper(self) -> None:
         ending = self._keeper.ending
-        while self._on_gone:
-            self._on_gone.popitem()[1](() if ending and ending.proven else None)
+        while self._kept:
+            self._kept.popitem()[1].looked_for(() if ending and ending.proven else None)
 
 
 class Nurseries:

@@ -17,13 +17,14 @@ for it alone knows that the kernel gave it no child any more.
 from __future__ import annotations
 
 import pwd
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, replace
 
 from lastword.core.receipt import ProcessReport
 from lastword.core.value import value
 from lastword.processes.inside.family import Kin
 from lastword.processes.levels import Level
+from lastword.processes.seen import Identity, Seen
 
 UNSEEN = "nobody is left who could end it"
 _ANOTHERS = "this user may not end it"
@@ -47,9 +48,9 @@ class Proof:
     looked: bool = False  # since then the zygote has looked for whoever it left
     blind: bool = False  # there is no zygote that could
     empty: bool = False  # nobody is in the control group
-    found: tuple[tuple[int, str], ...] = ()  # who was there when the stop began, as it said
-    account: list[list[Any]] | None = None  # what became of them, as it said
-    remain: tuple[Kin, ...] = ()  # whom the zygote found and could not end
+    found: tuple[Seen, ...] = ()  # who was there when the stop began, as it said
+    account: tuple[Seen, ...] | None = None  # what became of them, as it said
+    remain: tuple[Kin, ...] = ()  # whom the zygote found and could not end, all below included
 
     @property
     def over(self) -> bool:
@@ -76,21 +77,36 @@ class Proof:
         """Whether it gave its account, and went."""
         return self.account is not None and (self.left or self.level == "group")
 
-    def ending(self, names: dict[int, tuple[int, str]], seen: list[Kin]) -> Ending:
-        """For the receipt: `names` are those that were ordered, `seen` who was looked at last."""
+    def known(self, names: dict[int, tuple[int, str]], seen: list[Kin]) -> Iterator[Identity]:
+        """Whoever was seen of it: numbers, and when they began, where that is known."""
+        begun = {one.pid: one.start for one in (*self.found, *(self.account or ()), *seen)}
+        yield from begun.items()
+        yield from ((pid, 0) for pid, _ in names.values() if pid not in begun)
+
+    def ending(
+        self, names: dict[int, tuple[int, str]], seen: list[Kin], alive: Container[int] = ()
+    ) -> Ending:
+        """For the receipt: `names` are those that were ordered, `seen` who was looked at last.
+
+        `alive` are those of the known who live by the kernel's word: none of them was killed.
+        """
         remain = {
             kin.pid: ProcessReport(kin.pid, _named(kin), "unconfirmed") for kin in self.remain
         }
         fate = "killed" if self.proven or remain else "unconfirmed"
         if self.account is not None:
             found = [
-                ProcessReport(pid, names.get(id_, (0, name))[1], fate)
-                for pid, id_, name, fate in self.account
+                ProcessReport(one.pid, names.get(one.id, (0, one.name))[1], one.fate)
+                for one in self.account
             ]
         else:
-            known = dict(self.found) | {kin.pid: kin.name for kin in seen} | dict(names.values())
+            known = {one.pid: one.name for one in (*self.found, *seen)} | dict(names.values())
             found = [ProcessReport(pid, name, fate) for pid, name in known.items() if pid > 0]
-        others = [report for report in found if report.pid not in remain]
+        others = [
+            replace(report, fate="unconfirmed") if report.pid in alive else report
+            for report in found
+            if report.pid not in remain
+        ]
         why = _ANOTHERS if remain else UNSEEN
         return Ending((*others, *remain.values()), self.proven, why)
 

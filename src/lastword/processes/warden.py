@@ -11,7 +11,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TypeVar
 
@@ -26,6 +26,7 @@ from lastword.processes.levels import Level
 from lastword.processes.plumbing import Plumbing
 from lastword.processes.process import Process
 from lastword.processes.proof import Ending, Proof
+from lastword.processes.seen import Identity, alive, below, heard
 from lastword.processes.zygote import Zygote
 
 _TOO_LATE = "what it belongs to is over, so nothing was started"
@@ -71,7 +72,7 @@ class Warden:
         ours, theirs = socket.socketpair()
         with theirs:
             order: Message = {"level": level, "most": most, "scan": scan}
-            self._id = zygote.fork(order, theirs, group, self._looked_for)
+            self._id = zygote.fork(order, theirs, group, self)
         self._channel = Channel(ours, self._hear, self._hung_up)
 
     def __repr__(self) -> str:
@@ -248,21 +249,9 @@ class Warden:
         if self.over:
             return []
         try:
-            return self._look()
+            return below(self._pid, self._last_seen)
         except OSError:  # no /proc, or no descriptor left to look at it with
             return [Kin(p.pid, p.command, "", 0, 0) for p in self.processes.values()]
-
-    def _look(self) -> list[Kin]:
-        if self._pid < 0:
-            raise OSError
-        proc = Procfs()
-        try:
-            found = list(proc.descendants(self._pid))
-            known = {kin.pid for kin in found}
-            others = [kin for kin in self._last_seen if kin.pid not in known and proc.is_still(kin)]
-            return found + [proc.look(kin.pid) or kin for kin in others]
-        finally:
-            proc.close()
 
     # what is heard
 
@@ -274,21 +263,21 @@ class Warden:
                 self._ready.set_result(None)
             case {"failed": 0, "why": why}:
                 self._fail(str(why))
-            case {"started": id_, "pid": pid}:
+            case {"started": int(id_), "pid": int(pid)}:
                 self._answer(id_, pid)
-            case {"failed": id_}:
-                self._answer(id_, NotStarted(message["errno"], message["about"]))
-            case {"refused": id_}:
+            case {"failed": int(id_), "errno": int(number), "about": str(about)}:
+                self._answer(id_, NotStarted(number, about))
+            case {"refused": int(id_)}:
                 self._answer(id_, SpawnFailed(_TOO_LATE))
-            case {"ended": id_, "code": code}:
+            case {"ended": int(id_), "code": int(code)}:
                 self._ended(id_, code)
             case {"empty": _}:
                 if self.alone:
                     self.stop(0)
             case {"found": found}:
-                self._proof.found = tuple((pid, name) for pid, _, name, _ in found)
+                self._proof.found = heard(found) or ()
             case {"stopped": _, "processes": found}:
-                self._proof.account = found
+                self._proof.account = heard(found)
                 self._look_for_proof()
             case _:
                 pass
@@ -324,7 +313,11 @@ class Warden:
             self._ready.exception()  # whoever waits is told; if nobody does, it is no news
 
     def _hung_up(self) -> None:
-        """The warden has gone without a word: it was killed. The zygote sees to the rest."""
+        """The warden has gone without a word: it was killed. The zygote sees to the rest.
+
+        If somebody else has hung up for it, or says what no warden does, it goes, too.
+        """
+        self._signal_warden(signal.SIGKILL)
         if not self._ready.done():  # nor has it said why, so the next one is another zygote's
             self._zygote.retired = True
         self._fail("it ended at once")
@@ -352,7 +345,13 @@ class Warden:
         self._channel.close()
         self._hung_up()
 
-    def _looked_for(self, remain: tuple[Kin, ...] | None) -> None:
+    def known(self) -> Iterable[Identity]:
+        """Whoever was seen of it until now, also in what was said and not yet heard."""
+        self._channel.hear_all()
+        names = self._names or {id_: (p.pid, p.command) for id_, p in self.processes.items()}
+        return tuple(self._proof.known(names, self._last_seen))
+
+    def looked_for(self, remain: tuple[Kin, ...] | None) -> None:
         """The zygote has looked for whoever it left; None: the zygote itself has gone."""
         if remain is None:
             self._proof.blind = True
@@ -386,7 +385,10 @@ class Warden:
                 timer.cancel()
         if self._group:
             self._group.remove()
-        self._over.set_result(self._proof.ending(self._names, self._last_seen))
+        # its own word is not enough for those of whom some live on
+        proof, seen = self._proof, (self._names, self._last_seen)
+        living = alive(proof.known(*seen)) if proof.remain else ()
+        self._over.set_result(proof.ending(*seen, living))
         self._channel.close()
         if self._pidfd >= 0:
             self._loop.remove_reader(self._pidfd)

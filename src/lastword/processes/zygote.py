@@ -9,8 +9,9 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Iterable
 from contextlib import suppress
+from typing import Protocol
 
 from lastword.errors import ProcessError
 from lastword.processes.cgroups import Group
@@ -18,6 +19,7 @@ from lastword.processes.channel import Channel
 from lastword.processes.inside.family import Kin
 from lastword.processes.inside.wire import Message
 from lastword.processes.page import Page
+from lastword.processes.seen import Identity, theirs
 
 _HERE = os.path.dirname(__file__)  # noqa: PTH120 - pathlib is slow to import
 _BOOT = (  # found by path: importing lastword there would cost more than all it does
@@ -35,6 +37,19 @@ class NoAnswer(ProcessError):
     """The zygote started and said nothing: no level can be had with it."""
 
 
+class Kept(Protocol):
+    """A warden that it forked, as its host has it."""
+
+    def looked_for(self, remain: tuple[Kin, ...] | None) -> None:
+        """The zygote has looked for whoever it left, and these it could not end; None: the zygote
+        itself has gone."""
+        ...
+
+    def known(self) -> Iterable[Identity]:
+        """Whoever was seen of it until now."""
+        ...
+
+
 class Zygote:
     """A small process that only forks. Started by exec, so that it has nothing of the host's."""
 
@@ -43,7 +58,8 @@ class Zygote:
         self.retired = False  # it forks no more, and sees off those whom it forked
         loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = loop.create_future()
-        self._on_gone: dict[int, Callable[[tuple[Kin, ...] | None], None]] = {}
+        self._kept: dict[int, Kept] = {}
+        self._survivors: dict[Identity, int] = {}  # and of which warden they were
         self._page = page
         self._wardens = 0
         if not sys.executable:
@@ -87,15 +103,11 @@ class Zygote:
         order: Message,
         end: socket.socket,
         group: Group | None,
-        on_gone: Callable[[tuple[Kin, ...] | None], None],
+        kept: Kept,
     ) -> int:
-        """Have it fork a warden, to talk over this end; its id here.
-
-        `on_gone` is told when it has looked for whoever that warden left: those whom it could not
-        end, mostly nobody; or None if the zygote has gone itself.
-        """
+        """Have it fork a warden, to talk over this end; its id here."""
         self._wardens += 1
-        self._on_gone[self._wardens] = on_gone
+        self._kept[self._wardens] = kept
         doors = [group.door()] if group else []
         try:
             self._channel.send({"warden": self._wardens, **order}, (end.fileno(), *doors))
@@ -106,7 +118,7 @@ class Zygote:
 
     def struck(self, warden: int) -> None:
         """A warden was killed, or has gone without a word: have it looked for."""
-        if warden in self._on_gone:
+        if warden in self._kept:
             self._channel.send({"struck": warden})
             self.wake()
 
@@ -117,7 +129,7 @@ class Zygote:
     @property
     def busy(self) -> bool:
         """Whether it has somebody to see off."""
-        return bool(self._on_gone)
+        return bool(self._kept)
 
     @property
     def heard(self) -> float:
@@ -140,16 +152,27 @@ class Zygote:
                 if not self._ready.done():
                     self._ready.set_result(None)
             case {"gone": id_, "left": left}:
-                self._on_gone.pop(id_)(tuple(_kin(*one) for one in left))
+                self._gone(id_, [_kin(*one) for one in left])
             case {"failed": 0, "why": why}:
                 self._fail(str(why))
             case {"unfit": id_}:  # somebody has taken from it what a keeper needs
                 self.retired = True
-                self._on_gone.pop(id_)(())
+                self._kept.pop(id_).looked_for(())
             case {"failed": id_}:
-                self._on_gone.pop(id_)(())
+                self._kept.pop(id_).looked_for(())
             case _:
                 pass
+
+    def _gone(self, id_: int, left: list[Kin]) -> None:
+        """Those who live on came with every warden that went in the same moment: each is named by
+        the one that had seen it."""
+        if left:
+            known = {who: one for one, kept in list(self._kept.items()) for who in kept.known()}
+            alone = self._kept.keys() == {id_} and not self._survivors
+            found = theirs(id_, left, known | self._survivors, alone=alone)
+            self._survivors |= dict.fromkeys(found.keys() & known.keys(), id_)
+            left = list(found.values())
+        self._kept.pop(id_).looked_for(tuple(left))
 
     def _fail(self, why: str) -> None:
         if not self._ready.done():
@@ -159,8 +182,8 @@ class Zygote:
     def _ended(self) -> None:
         self._fail("it ended at once")
         self._process.poll()
-        while self._on_gone:
-            self._on_gone.popitem()[1](None)
+        while self._kept:
+            self._kept.popitem()[1].looked_for(None)
 
     async def close(self) -> None:
         """Let it leave, and see that it has; what cannot be ended keeps it, but not us."""
@@ -176,5 +199,5 @@ class Zygote:
             pause = min(2 * pause, 0.05)
 
 
-def _kin(pid: int, name: str, owner: int) -> Kin:
-    return Kin(pid, name, "", 0, 0, owner=owner)
+def _kin(pid: int, name: str, owner: int, start: int, parent: int) -> Kin:
+    return Kin(pid, name, "", parent, 0, start, owner)

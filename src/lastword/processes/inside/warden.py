@@ -354,7 +354,8 @@ class Warden:
 
     def _report(self) -> list[list[Any]]:
         ids = {number: id_ for id_, number in self._numbers.items()}
+        fates = {pid: "killed" if pid in self._killed else "ended" for pid in self._seen}
         return [
-            [kin.pid, ids.get(kin.pid, 0), kin.name, "killed" if pid in self._killed else "ended"]
+            [kin.pid, ids.get(kin.pid, 0), kin.name, fates[pid], kin.start]
             for pid, kin in self._seen.items()
         ]

@@ -13,7 +13,7 @@ import socket
 import struct
 from array import array
 from collections import deque
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 Message: TypeAlias = dict[str, Any]
 _HEAD = struct.Struct("!IB")  # how long the body is; how many descriptors belong to it
@@ -65,7 +65,8 @@ class Inbox:
         self._sets: deque[list[int]] = deque()
 
     def receive(self) -> list[tuple[Message, list[int]]]:
-        """Read once, without waiting. Raises EOFError when the other end is gone.
+        """Read once, without waiting. Raises EOFError when the other end is gone, or has said what
+        is no message: somebody else has its place then.
 
         A message whose descriptors were lost says so, by `LOST`, and has none.
         """
@@ -92,7 +93,7 @@ class Inbox:
             end = _HEAD.size + length
             if len(self._data) < end:
                 break
-            message = json.loads(self._data[_HEAD.size : end])
+            message = _parsed(self._data[_HEAD.size : end])
             del self._data[:end]
             fds = self._sets.popleft() if count and self._sets else []
             if len(fds) < count:
@@ -106,6 +107,16 @@ class Inbox:
         """Let go of descriptors that nobody took."""
         while self._sets:
             _close(self._sets.popleft())
+
+
+def _parsed(body: bytearray) -> Message:
+    try:
+        message: object = json.loads(body)
+    except (ValueError, RecursionError):
+        raise EOFError from None
+    if isinstance(message, dict):
+        return cast("Message", message)
+    raise EOFError
 
 
 def _close(fds: list[int]) -> None:

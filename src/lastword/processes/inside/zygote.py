@@ -1,7 +1,9 @@
 """The zygote: started by `exec`, small and warm, it forks a warden for every run.
 
 It adopts orphans too. If a warden is killed, whatever it kept comes here, and whoever comes here
-and is not a warden is killed; only then is the warden reported gone. The host itself adopts
+and is not a warden is killed; only then is the warden reported gone. Of who may not be killed, such
+as another user's, whoever is below is killed, or named as well: those are not children of ours, so
+they are looked for until two looks agree. The host itself adopts
 nobody: it has children of its own. Should the host be killed and something be stopped, the kernel
 wakes the zygote, and the zygote wakes its wardens, and then kills them.
 """
@@ -15,11 +17,12 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from . import kernel, nursery, room, wire
-from .family import Procfs
+from . import kernel, nursery, room, signals, wire
+from .family import Kin, Procfs
 from .page import Page
 from .post import take_up
 from .storm import end_storm
@@ -52,6 +55,7 @@ class Zygote:
         self._beyond: set[int] = set()  # strays that may not be signalled
         self._since = 0.0  # when the last of them came
         self._calm = 0.0  # when last nobody came
+        self._moving = False  # who lives on below strays was not the same at two looks
         self._standing = room.standing()
 
     def serve(self) -> None:
@@ -71,6 +75,8 @@ class Zygote:
         if len(self._strays) > len(self._beyond):
             withstood = time.monotonic() - self._since
             waits.append(min(max(withstood / _SLOWER, _AGAIN), _LATER))
+        if self._moving:
+            waits.append(_AGAIN)
         if self._deserted is not None:
             waits.append(_WAKING)
         return min(waits, default=None)
@@ -133,13 +139,14 @@ class Zygote:
     def _see_off(self) -> None:
         """End those whose warden has gone; and tell of a warden once nobody of it is left."""
         if self._proc is None:
-            self._report([(id_, []) for id_ in self._gone])
+            self._report([(id_, []) for id_ in self._gone], {})
             self._gone.clear()
             return
+        dead = self._dead()  # first: whom they left is among those who are here
         # only we reap them, so nobody can leave this list while it is read: it misses none
-        present = {pid for pid in self._proc.my_children() if pid not in self._wardens}
+        present = self._adopted(self._proc)
         now = time.monotonic()
-        if self._strays.look(present, self._gone, self._dead()):
+        if self._strays.look(present, self._gone, dead):
             self._since = now
         else:
             self._calm = now
@@ -147,15 +154,54 @@ class Zygote:
         if now > self._calm + _A_STORM:
             with suppress(OSError):
                 end_storm(self._proc, self._reap, self._wardens)
-        self._beyond = {pid for pid in present if not _kill(pid)}  # another user's, such as sudo's
-        self._report(self._strays.settled(self._beyond))
+        patient = now < self._since + _LATER  # some are born for ever
+        beyond = {pid for pid in present if not _kill(pid)}  # another user's, such as sudo's
+        self._beyond = {pid for pid in beyond if not (self._kill_below(pid) and patient)}
+        families = self._families(self._beyond)
+        self._moving = bool(beyond) and self._moved(families, present, patient=patient)
+        if not self._moving:
+            self._report(self._strays.settled(self._beyond), families)
+
+    def _adopted(self, proc: Procfs) -> set[int]:
+        return {pid for pid in proc.my_children() if pid not in self._wardens}
+
+    def _kill_below(self, stray: int) -> bool:
+        """Whoever can be killed below one that cannot; whether there was somebody."""
+        killed = False
+        if self._proc is None:
+            return killed
+        with suppress(OSError):
+            for kin in self._proc.below(stray):
+                killed |= signals.to_kin(self._proc, kin, signal.SIGKILL)
+        return killed
+
+    def _families(self, strays: set[int]) -> dict[int, list[Kin]]:
+        """Each that lives, and everybody below it."""
+        return {pid: list(self._family(pid)) for pid in strays}
+
+    def _family(self, stray: int) -> Iterator[Kin]:
+        try:
+            if self._proc and (kin := self._proc.look(stray)):
+                yield kin
+                yield from self._proc.below(stray)
+        except OSError:  # blind: by its number, at least
+            yield Kin(stray, "", "", 0, 0)
+
+    def _moved(self, families: dict[int, list[Kin]], present: set[int], *, patient: bool) -> bool:
+        """Whether somebody may have been missed, who lost a parent while they were looked for."""
+        again = self._families(self._beyond)
+        if self._proc is None or not self._adopted(self._proc).issubset(present):
+            return True
+        return patient and any(_who(again[pid]) != _who(known) for pid, known in families.items())
 
     def _dead(self) -> list[int]:
         """Wardens that the host has lost, and that cannot be reaped since somebody traces them."""
         found = [pid for pid, id_ in self._wardens.items() if id_ in self._struck]
         self._struck &= {self._wardens[pid] for pid in found}
         with suppress(OSError):
-            return [self._told_dead(pid) for pid in found if self._is_dead(pid)]
+            dead = [pid for pid in found if self._is_dead(pid)]
+            self._reap()  # who has died only now can be, as any other
+            return [self._told_dead(pid) for pid in dead if pid in self._wardens]
         return []
 
     def _is_dead(self, pid: int) -> bool:
@@ -167,16 +213,17 @@ class Zygote:
         self._struck.discard(id_)
         return id_
 
-    def _report(self, settled: list[tuple[int, list[int]]]) -> None:
+    def _report(self, settled: list[tuple[int, list[int]]], families: dict[int, list[Kin]]) -> None:
         for id_, left in settled:
             if id_ != _NOBODY:
-                self._tell({"gone": id_, "left": [self._named(pid) for pid in left]})
+                found = [kin for pid in left for kin in families[pid]]
+                self._tell({"gone": id_, "left": [self._named(kin) for kin in found]})
 
-    def _named(self, pid: int) -> list[Any]:
+    def _named(self, kin: Kin) -> list[Any]:
+        owner = -1
         with suppress(OSError):
-            if self._proc and (kin := self._proc.look(pid)):
-                return [pid, kin.name, self._proc.owner(pid)]
-        return [pid, "", -1]
+            owner = self._proc.owner(kin.pid) if self._proc else -1
+        return [kin.pid, kin.name, owner, kin.start, kin.parent]
 
     # without a host
 
@@ -196,6 +243,10 @@ class Zygote:
     def _tell(self, message: wire.Message) -> None:
         with suppress(OSError):  # the host may have gone
             wire.send(self._channel, message)
+
+
+def _who(family: list[Kin]) -> set[tuple[int, int]]:
+    return {(kin.pid, kin.start) for kin in family}
 
 
 def _kill(pid: int) -> bool:
