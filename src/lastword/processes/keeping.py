@@ -211,7 +211,10 @@ class Processes:
             raise ProcessError("these processes have been closed")
         group = self._groups.new() if self._groups else None
         most, scan = most or self._allowance.most, self._scan
-        warden = Warden(nursery or self._zygote, level, most=most, scan=scan, group=group)
+        try:
+            warden = Warden(nursery or self._zygote, level, most=most, scan=scan, group=group)
+        except OSError as error:  # no descriptor is left, or its group is closed
+            raise ProcessError(f"no warden at level {level}: {error}") from error
         self._wardens.add(warden)
         warden.when_over(lambda: self._wardens.discard(warden))
         try:

@@ -34,7 +34,9 @@ MEANINGS: dict[Level, Meaning] = {
         "killed lastword leaves is ended when the next one starts here, if not before",
         holes="work handed to a service that was running already (docker, cron, a database); what "
         "runs as another user (sudo) or cannot be interrupted is named at the deadline; who leaves "
-        "the group and has the zygote and the warden killed lives on",
+        "the group and has the zygote and the warden killed lives on; a run can write into this "
+        "user's part of the tree: what it closes, freezes or moves there is undone when a start or "
+        "a stop meets it, but if it freezes lastword itself, nobody is left to undo that",
     ),
     "tree": Meaning(
         by="a warden for each run, to which every orphan comes",

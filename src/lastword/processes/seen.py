@@ -72,17 +72,20 @@ def theirs(
     return found
 
 
-def below(warden: int, seen: Iterable[Kin]) -> list[Kin]:
-    """Who lives below it, and who was seen there before and lives. Raises OSError if that cannot
-    be looked for."""
-    if warden < 0:
-        raise OSError
-    proc = Procfs()
+def below(warden: int, seen: Iterable[Kin], started: list[Kin]) -> list[Kin]:
+    """Who lives below it, and who was seen there before and lives. If that cannot be looked for,
+    those that were started."""
+    try:
+        proc = Procfs()
+    except OSError:  # no /proc, or no descriptor left to look at it with
+        return started
     try:
         found = list(proc.descendants(warden))
         known = {kin.pid for kin in found}
         others = [kin for kin in seen if kin.pid not in known and proc.is_still(kin)]
-        return found + [proc.look(kin.pid) or kin for kin in others]
+        return found + [proc.look(kin.pid) or kin for kin in others] if warden > 0 else started
+    except OSError:
+        return started
     finally:
         proc.close()
 

@@ -63,6 +63,8 @@ class Warden:
         self._stopping = False
         self._group = group
         self._proof = Proof(level, empty=group is None)
+        if group:
+            group.keeper = lambda: self._pid
         self._waking: asyncio.TimerHandle | None = None
         self._hammer: asyncio.TimerHandle | None = None
         self._names: dict[int, tuple[int, str]] = {}  # of what was running when the end began
@@ -184,6 +186,8 @@ class Warden:
 
     def wake(self) -> None:
         """Have it go on, and whoever forked it, should somebody have stopped them."""
+        if self._group:
+            self._group.thaw(self._zygote.pid)
         self._zygote.wake()
         self._signal_warden(signal.SIGCONT)
 
@@ -227,7 +231,7 @@ class Warden:
             self._stopping = True
             self._names = {id_: (p.pid, p.command) for id_, p in self.processes.items()}
             self._channel.send(order)
-            self._signal_warden(signal.SIGCONT)
+            self.wake()
             self._hammer = self._loop.call_at(ends, self._strike)
         return self._over
 
@@ -248,10 +252,8 @@ class Warden:
         """Who is still there, by the numbers that `ps` shows."""
         if self.over:
             return []
-        try:
-            return below(self._pid, self._last_seen)
-        except OSError:  # no /proc, or no descriptor left to look at it with
-            return [Kin(p.pid, p.command, "", 0, 0) for p in self.processes.values()]
+        started = [Kin(p.pid, p.command, "", 0, 0) for p in self.processes.values()]
+        return below(self._pid, self._last_seen, started)
 
     # what is heard
 
@@ -313,10 +315,8 @@ class Warden:
             self._ready.exception()  # whoever waits is told; if nobody does, it is no news
 
     def _hung_up(self) -> None:
-        """The warden has gone without a word: it was killed. The zygote sees to the rest.
-
-        If somebody else has hung up for it, or says what no warden does, it goes, too.
-        """
+        """The warden has gone without a word: it was killed; or it is, since somebody else has its
+        place, and hung up, or said what no warden does. The zygote sees to the rest."""
         self._signal_warden(signal.SIGKILL)
         if not self._ready.done():  # nor has it said why, so the next one is another zygote's
             self._zygote.retired = True
@@ -367,13 +367,11 @@ class Warden:
         if self.over:
             return
         if self._group and proof.left and not proof.empty:
-            proof.empty = self._group.empty
-            if not proof.empty:
-                self._group.kill()
+            proof.empty = self._group.empty or self._group.kill()
         if proof.over:
             self._finish()
         elif proof.left:  # somebody is still dying, or the zygote was stopped
-            self._zygote.wake()
+            self.wake()
             if self._waking:
                 self._waking.cancel()
             later = min(2 * again, _LATER)

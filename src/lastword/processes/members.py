@@ -1,0 +1,75 @@
+"""Who is in a run's control group, and whether they are the run's.
+
+A run may move another's process into its own group, the host or the zygote too. Nobody of the run
+is older than its group, and nobody's nearest warden is another's; all others are strangers there.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from lastword.processes import undoing
+from lastword.processes.inside import signals
+from lastword.processes.inside.family import Kin, Procfs
+
+_MOST_ABOVE = 1000  # parents that are looked at
+
+
+def now() -> int:
+    """As the kernel tells when a process began."""
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+
+
+def strangers(
+    group: Path, born: int, keepers: Collection[int], base: Path
+) -> tuple[list[Kin], list[tuple[Kin, int]]]:
+    """Those who are the run's, and those who are not, with the warden whose they are, or 0.
+
+    `keepers` are the wardens of other runs.
+    """
+    ours: list[Kin] = []
+    others: list[tuple[Kin, int]] = []
+    proc = Procfs()
+    try:
+        for kin in filter(None, map(proc.look, _numbers(group, base))):
+            keeper = _nearest(proc, kin, keepers)
+            if keeper or kin.start < born or kin.pid == os.getpid():
+                others.append((kin, keeper))
+            else:
+                ours.append(kin)
+    finally:
+        proc.close()
+    return ours, others
+
+
+def kill(ours: list[Kin]) -> None:
+    """Each by itself, and nobody who has its number by now."""
+    proc = Procfs()
+    try:
+        for kin in ours:
+            signals.to_kin(proc, kin, signal.SIGKILL)
+    finally:
+        proc.close()
+
+
+def _numbers(group: Path, base: Path) -> set[int]:
+    found: set[int] = set()
+    for folder in undoing.folders(group):
+        with suppress(OSError):
+            found.update(map(int, undoing.read(folder / "cgroup.procs", base).split()))
+    return found - {0}  # of whom we have no number
+
+
+def _nearest(proc: Procfs, kin: Kin, keepers: Collection[int]) -> int:
+    """The warden of another run that it is, or descends from."""
+    one: Kin | None = kin
+    for _ in range(_MOST_ABOVE):
+        if one is None or one.pid in keepers:
+            break
+        one = proc.look(one.parent) if one.parent > 1 else None
+    return one.pid if one and one.pid in keepers else 0
