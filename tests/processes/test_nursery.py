@@ -64,6 +64,30 @@ MISDEEDS = {
     "os": ("os.fork = lambda: 0", r"replaces os\.fork"),
     "socket": ("import socket; socket.socket = object", r"replaces socket\.socket"),
     "select": ("import select; select.poll = object", r"replaces select\.poll"),
+    "reading": ("os.pread = lambda *_: b''", r"replaces os\.pread"),
+    "json": ("import json; json.dumps = repr", r"replaces json\.dumps"),
+    "method": (
+        "import selectors; selectors.DefaultSelector.select = print",
+        r"replaces selectors\.\w+\.select",
+    ),
+    "thread at a fork": (
+        "import threading; os.register_at_fork(after_in_child=lambda: threading.Thread("
+        "target=threading.Event().wait, name='busy', daemon=True).start())",
+        r"has every fork start a thread \(busy\)",
+    ),
+    "thread here at a fork": (
+        "import threading; os.register_at_fork(after_in_parent=lambda: threading.Thread("
+        "target=threading.Event().wait, name='busy', daemon=True).start())",
+        r"has every fork start a thread \(busy\)",
+    ),
+    "descriptor at a fork": (
+        "os.register_at_fork(after_in_child=lambda: os.open(__file__, os.O_RDONLY))",
+        "has every fork open .*some_tools.py",
+    ),
+    "no fork": (
+        "sys.addaudithook(lambda what, _: 1 / 0 if what == 'os.fork' else None)",
+        "has every fork raise ZeroDivisionError",
+    ),
     "error": ("raise KeyError('here')", "importing it raised KeyError: 'here'"),
 }
 
@@ -213,6 +237,7 @@ async def test_a_file_that_was_changed_since_is_as_this_program_has_it(
 
 
 @pytest.mark.scenario("P24", part="isolated")
+@pytest.mark.scenario("P38", part="isolated")
 @pytest.mark.parametrize("misdeed", MISDEEDS)
 async def test_what_a_fork_would_suffer_from_is_said_by_name(
     misdeed: str, write: Any, caplog: pytest.LogCaptureFixture

@@ -5,20 +5,21 @@ has started. Then it forks wardens, and those fork the workers, in which it is a
 
 Not every module can be imported before a fork. What a fork would not have, or would have to share,
 or what would change the keepers themselves, is looked for afterwards; if something is found, the
-nursery says what, and leaves.
+nursery says what, and leaves. The keepers are changed by whoever replaces a function or a class of
+a module that was there before: their own, or one of Python's that they use, through whatever other.
+What hooks do at a fork is seen in one that is made to look.
 """
 
 from __future__ import annotations
 
 import os
-import select
 import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from types import ModuleType
 from typing import TypeAlias
 
 from . import kernel, room, wire
@@ -28,21 +29,20 @@ from .wake import ORDINARY
 from .worker import be_where_the_host_is, flush, import_modules
 
 _NAME = b"nursery"  # as `ps` shows it
-_KEEPERS_NEED = (
-    (os, ("_exit", "close", "fork", "kill", "read", "waitpid", "write", "posix_spawn")),
-    (select, ("poll",)),
-    (signal, ("set_wakeup_fd", "signal")),
-    (socket, ("socket",)),
-    (time, ("monotonic",)),
-)
 _Serve: TypeAlias = Callable[[socket.socket, int, Procfs, Page], None]
 _afterwards: list[_Serve] = []
+_ours: dict[str, ModuleType] = {}  # the keepers' own, which are forgotten by name
+_NOT_CALLED = ("typing",)  # by keepers; and typing_extensions replaces some of it
+# nor these, which many a library sets
+_HOOKS = frozenset(("excepthook", "displayhook", "unraisablehook", "breakpointhook", "showwarning"))
 _TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
 
 
 def then(serve: _Serve) -> None:
     """Said by the zygote, which all of this descends from: what it does, a nursery does, too."""
     _afterwards.append(serve)
+    package = __name__.partition(".")[0]
+    _ours.update({n: m for n, m in sys.modules.items() if n.partition(".")[0] == package})
 
 
 def tend(order: wire.Message, fds: list[int]) -> None:
@@ -93,7 +93,9 @@ class _Before:
         self._proc = proc
         self._files = _open_files()
         self._handlers = _handlers()
-        self._functions = _functions()
+        here = _ours | sys.modules
+        self._modules = {name: here[name] for name in here if name not in _NOT_CALLED}
+        self._names = _names(self._modules)
 
     def why_not(self) -> str:
         """What it did that forks would suffer from; nothing if all is well."""
@@ -111,8 +113,37 @@ class _Before:
             yield f"takes over {', '.join(signal.Signals(number).name for number in taken)}"
         if any(signal.getitimer(timer)[0] for timer in _TIMERS):
             yield "sets an alarm"
-        if replaced := dict(_functions().items() - self._functions.items()):
+        if replaced := self._replaced():
             yield f"replaces {', '.join(replaced)}"
+        if done := self._done_by_a_fork():
+            yield f"has every fork {done}"
+
+    def _replaced(self) -> list[str]:
+        """By name; and put back, for what was found is yet to be said."""
+        now = _names(self._modules)
+        found = [(at, was) for at, was in self._names.items() if now.get(at) is not was]
+        for (module, name), was in found:
+            holder, _, method = name.rpartition(".")
+            at = self._modules[module]
+            with suppress(AttributeError, TypeError):
+                setattr(getattr(at, holder) if holder else at, method, was)
+        return [".".join(at) for at, _ in found]
+
+    def _done_by_a_fork(self) -> str:
+        """What it does there that it was not asked for, or here."""
+        before = _open_files()
+        reader, writer = os.pipe()
+        try:
+            pid = os.fork()
+        except BaseException as error:  # noqa: BLE001 - a hook's own
+            return f"raise {type(error).__name__}: {error}"
+        if pid == 0:
+            _tell_and_leave(self._proc, {*before, reader, writer}, writer)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as said:
+            found = said.read().decode(errors="replace")
+        os.waitpid(pid, 0)
+        return found or _unasked(self._proc.my_children(), set(before))
 
 
 def _other_threads() -> str:
@@ -134,5 +165,33 @@ def _handlers() -> dict[int, object]:
     return {number: signal.getsignal(number) for number in ORDINARY}
 
 
-def _functions() -> dict[str, object]:
-    return {f"{m.__name__}.{n}": getattr(m, n) for m, names in _KEEPERS_NEED for n in names}
+def _names(modules: dict[str, ModuleType]) -> dict[tuple[str, str], object]:
+    """Every function and class that these hold, and those classes' own."""
+    found: dict[tuple[str, str], object] = {}
+    for module, holder in modules.items():
+        for name, value in list(vars(holder).items()):
+            if callable(value) and name not in _HOOKS:
+                found[module, name] = value
+            if isinstance(value, type) and value.__module__ == module:
+                methods = ((f"{name}.{n}", v) for n, v in list(vars(value).items()) if callable(v))
+                found.update(((module, method), v) for method, v in methods)
+    return found
+
+
+def _tell_and_leave(proc: Procfs, expected: set[int], channel: int) -> None:
+    """In a fork: say what is there that was not asked for."""
+    try:
+        found = _unasked(proc.children(os.getpid()), expected)
+        os.write(channel, found.encode(errors="replace"))
+    finally:
+        os._exit(0)
+
+
+def _unasked(children: list[int], expected: set[int]) -> str:
+    if names := _other_threads():
+        return f"start a thread ({names})"
+    if children:
+        return "start a process"
+    if new := sorted(target for fd, target in _open_files().items() if fd not in expected):
+        return f"open {', '.join(new)}"
+    return ""
