@@ -18,8 +18,10 @@ from lastword.errors import WorkerDied
 from lastword.processes import Level, Processes, Warden, isolated
 from lastword.processes.inside.family import Kin, Procfs
 from tests.meter import open_files
+from tests.processes import tools_to_call
 from tests.processes.artists import Canary
 from tests.processes.helping import our_children, state_of, until
+from tests.processes.misdeeds import MISDEEDS
 from tests.processes.strict import AT_EACH
 
 TOOLS = """
@@ -47,50 +49,6 @@ if "SET_LATER" in os.environ:
         subprocess.Popen(["setsid", "sh", "-c", line], pass_fds=[held.fileno()])
     while True: pass
 """
-MISDEEDS = {
-    "thread": (
-        "import threading; threading.Thread(target=threading.Event().wait, "
-        "name='busy', daemon=True).start()",
-        r"starts a thread \(busy\)",
-    ),
-    "descriptor": ("left = open(__file__)", "leaves open .*some_tools.py"),
-    "process": (
-        "import subprocess; left = subprocess.Popen(['sleep', '1000'])",
-        "leaves a process",
-    ),
-    "daemon": ("os.system('setsid sleep 1000 & sleep 0')", "leaves a process"),
-    "signal": ("import signal; signal.signal(signal.SIGCHLD, print)", "takes over SIGCHLD"),
-    "alarm": ("import signal; signal.setitimer(signal.ITIMER_REAL, 1000)", "sets an alarm"),
-    "os": ("os.fork = lambda: 0", r"replaces os\.fork"),
-    "socket": ("import socket; socket.socket = object", r"replaces socket\.socket"),
-    "select": ("import select; select.poll = object", r"replaces select\.poll"),
-    "reading": ("os.pread = lambda *_: b''", r"replaces os\.pread"),
-    "json": ("import json; json.dumps = repr", r"replaces json\.dumps"),
-    "method": (
-        "import selectors; selectors.DefaultSelector.select = print",
-        r"replaces selectors\.\w+\.select",
-    ),
-    "thread at a fork": (
-        "import threading; os.register_at_fork(after_in_child=lambda: threading.Thread("
-        "target=threading.Event().wait, name='busy', daemon=True).start())",
-        r"has every fork start a thread \(busy\)",
-    ),
-    "thread here at a fork": (
-        "import threading; os.register_at_fork(after_in_parent=lambda: threading.Thread("
-        "target=threading.Event().wait, name='busy', daemon=True).start())",
-        r"has every fork start a thread \(busy\)",
-    ),
-    "descriptor at a fork": (
-        "os.register_at_fork(after_in_child=lambda: os.open(__file__, os.O_RDONLY))",
-        "has every fork open .*some_tools.py",
-    ),
-    "no fork": (
-        "sys.addaudithook(lambda what, _: 1 / 0 if what == 'os.fork' else None)",
-        "has every fork raise ZeroDivisionError",
-    ),
-    "error": ("raise KeyError('here')", "importing it raised KeyError: 'here'"),
-}
-
 HOST = """
 import asyncio, sys
 from lastword import Run, Runtime
@@ -403,3 +361,16 @@ async def test_a_nursery_and_its_keeper_that_were_stopped_are_woken(
             with pytest.raises(WorkerDied):
                 await calling
         assert await household.call(tools.add, 1) == 1
+
+
+@pytest.mark.scenario("P38", part="isolated")
+async def test_a_tool_has_its_hosts_umask_and_is_named_as_one_with_its_forks() -> None:
+    before = os.umask(0o027)
+    try:
+        async with a_household() as household:
+            for mask in (0o027, 0o002):
+                os.umask(mask)
+                called = await household.call(tools_to_call.seen)
+                assert called == (mask, "isolated tool", "isolated tool")
+    finally:
+        os.umask(before)

@@ -88,6 +88,7 @@ class Command:
             "place": self.place,
             "env": self.env,
             "limits": self.limits.asked,
+            "umask": None if self.path is None else current_umask(),
         }
 
 
@@ -121,6 +122,17 @@ def command(  # noqa: PLR0913 - each is one thing to say of a process, with a de
         limits=limits or Limits(),
         output_limit=output_limit,
     )
+
+
+def current_umask() -> int | None:
+    """As the kernel tells it: to ask for it by setting it, others in this program would have that
+    one for a moment. None if it does not."""
+    try:
+        with open("/proc/self/status", encoding="utf-8", errors="replace") as status:  # noqa: PTH123 - pathlib is slow to import
+            said = [line[6:] for line in status if line.startswith("Umask:")]
+    except OSError:
+        return None
+    return int(said[0], 8) if said else None
 
 
 def current_folder() -> str:

@@ -13,9 +13,11 @@ from functools import partial
 from importlib import import_module
 from typing import IO, Any
 
+from . import kernel
 from .wire import Message
 
 _MAIN = "__main__"
+_NAME = b"isolated tool"  # as `ps` and receipts show it, and its forks
 LOADING = "LASTWORD_IS_LOADING_A_TOOL"
 NOT_MAIN = "__lastword_worker__"  # what the host's script is called here, so that it does not run
 
@@ -23,6 +25,7 @@ NOT_MAIN = "__lastword_worker__"  # what the host's script is called here, so th
 def call_of_python(order: Message, fds: list[int]) -> None:
     """Read what is to be called, call it, write what came of it, and leave."""
     work, answer, errors = fds
+    kernel.be_called(_NAME)
     be_where_the_host_is(order, errors)
     with os.fdopen(work, "rb") as source:
         outcome = _outcome(source)
@@ -39,6 +42,8 @@ def be_where_the_host_is(order: Message, errors: int) -> None:
     for place in (1, 2):  # what a tool prints is for the log; stdout may be a protocol's
         os.dup2(errors, place)
     os.chdir(order["cwd"])
+    if order["umask"] is not None:
+        os.umask(order["umask"])
     os.environ.clear()
     os.environ.update(order["env"])
     _forget_our_names()
