@@ -1,15 +1,18 @@
 """P12, P13. When a stop is over, and whose strays are whose: rules without I/O, explored."""
 
 import random
+import socket
 from itertools import product
 
 import pytest
 
 from lastword.processes import Level
+from lastword.processes.inside import wire
 from lastword.processes.inside.family import Kin
 from lastword.processes.inside.strays import Strays
 from lastword.processes.levels import LEVELS
 from lastword.processes.proof import Proof
+from lastword.processes.seen import Seen, heard
 
 P12 = pytest.mark.scenario("P12", part="processes")
 P13 = pytest.mark.scenario("P13", part="processes")
@@ -171,3 +174,38 @@ def test_who_cannot_be_killed_costs_no_other_warden_anything() -> None:
     strays.look({100}, [])
 
     assert strays.settled(()) == [(2, [])], "warden 1 waits, and 2 does not wait for it"
+
+
+@P12
+@pytest.mark.parametrize(
+    "said",
+    [
+        None,
+        7,
+        {},
+        [[1]],
+        [[1, 0, "sh", "killed"]],
+        [["1", 0, "sh", "killed", 5]],
+        [[1, 0, "sh", "kept", 5]],
+        [[1, [], "sh", "killed", 5]],
+        [[1, 0, "sh", "killed", 5], None],
+    ],
+)
+def test_an_account_without_the_shape_of_one_is_none(said: object) -> None:
+    assert heard(said) is None
+
+
+@P12
+def test_an_account_is_heard_as_it_was_given_but_for_what_cannot_be_shown() -> None:
+    assert heard([[1, 2, "s\x1bh\ud800", "ended", 5]]) == (Seen(1, 2, "s?h?", "ended", 5),)
+
+
+@P12
+@pytest.mark.parametrize("body", [b"[1]", b"{", b"7", b"\xff", b"[" * 50_000])
+def test_what_is_no_message_ends_the_conversation(body: bytes) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(len(body).to_bytes(4, "big") + b"\0" + body)
+        inbox = wire.Inbox(ours)
+        with pytest.raises(EOFError):
+            inbox.receive()
