@@ -176,21 +176,21 @@ def test_who_cannot_be_killed_costs_no_other_warden_anything() -> None:
     assert strays.settled(()) == [(2, [])], "warden 1 waits, and 2 does not wait for it"
 
 
+MISSHAPEN: list[object] = [
+    None,
+    7,
+    {},
+    [[1]],
+    [[1, 0, "sh", "killed"]],
+    [["1", 0, "sh", "killed", 5]],
+    [[1, 0, "sh", "kept", 5]],
+    [[1, [], "sh", "killed", 5]],
+    [[1, 0, "sh", "killed", 5], None],
+]
+
+
 @P12
-@pytest.mark.parametrize(
-    "said",
-    [
-        None,
-        7,
-        {},
-        [[1]],
-        [[1, 0, "sh", "killed"]],
-        [["1", 0, "sh", "killed", 5]],
-        [[1, 0, "sh", "kept", 5]],
-        [[1, [], "sh", "killed", 5]],
-        [[1, 0, "sh", "killed", 5], None],
-    ],
-)
+@pytest.mark.parametrize("said", MISSHAPEN)
 def test_an_account_without_the_shape_of_one_is_none(said: object) -> None:
     assert heard(said) is None
 
