@@ -11,7 +11,10 @@ LATER = f"{JOBS}::test_a_later_process_tells_the_model_of_what_has_ended_with_th
 
 GOING_ON = (
     Mutation(
-        "a stopped run reads what goes on", "runtime.jobs:Job.read", dropped("must_hold"), STOPPED
+        "a stopped run reads what goes on",
+        "runtime.jobs:Job._may_be_read",
+        dropped("must_hold"),
+        STOPPED,
     ),
     Mutation(
         "a pipe that a run writes to is given more room",
