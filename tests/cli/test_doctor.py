@@ -35,7 +35,7 @@ async def test_the_doctor_names_the_level_that_a_runtime_chooses_here() -> None:
         assert f"\n  {label} " in told.stdout
 
 
-@pytest.mark.parametrize("arguments", [(), ("--help",), ("--level", "tree")])
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("--level", "tree"), ("--level", "cgroup")])
 def test_what_the_doctor_says_fits_a_terminal(arguments: tuple[str, ...]) -> None:
     told = doctor(*arguments)
 

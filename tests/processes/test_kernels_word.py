@@ -75,6 +75,7 @@ async def test_a_host_that_forks_and_becomes_another_program_keeps_nobody(
 
 
 @P13
+@pytest.mark.scenario("R9", part="processes")
 @AT_EACH
 async def test_who_was_killed_by_its_tool_in_the_same_moment_is_told_as_killed(
     level: Level,

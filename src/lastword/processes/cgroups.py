@@ -1,4 +1,4 @@
-"""Control groups: one for each run, where a part of the kernel's tree of them is ours to use.
+"""Control groups: one for each warden, where a part of the kernel's tree of them is ours to use.
 
 Whoever begins in one is in it, and so is all that it starts, until it moves itself elsewhere. The
 kernel ends everybody in one at a word, and says when nobody is in it; neither takes a keeper. A
@@ -93,12 +93,13 @@ class Group:
         Each by itself at first: who has been killed moves nobody here any more. Then the kernel
         ends those who came meanwhile, or are another user's.
         """
-        others: list[object] = []
-        with suppress(OSError):
+        with suppress(
+            OSError
+        ):  # who is there cannot be seen, so it is not known whom that would end
+            others: list[object] = []
             for _ in range(_ROUNDS):
                 ours, others = self._who()
                 members.kill(ours)
-        with suppress(OSError):
             if not others:
                 undoing.write(self.path / "cgroup.kill", "1", self._base)
         return self.empty
@@ -209,7 +210,7 @@ class Groups:
         """There are no more of them, but for those of others in this program."""
         for home in self._homes:
             for folder in undoing.folders(home):
-                ours = folder == home or folder.name == _ASIDE or folder.name.isdigit()
+                ours = folder.name == _ASIDE or folder.name.isdigit()
                 if folder == home or not ours:  # what a run has made there
                     with suppress(OSError):
                         folder.rmdir()

@@ -30,11 +30,13 @@ MEANINGS: dict[Level, Meaning] = {
     "cgroup": Meaning(
         by="a warden for each run, to which every orphan comes, and a control group around them",
         promise="when a stop says done, the kernel has said that no descendant is left and that "
-        "nobody is in the group; holds if the warden, the zygote or both are killed; what a "
-        "killed lastword leaves is ended when the next one starts here, if not before",
+        "nobody is in the group; who is in it is ended also if the warden, the zygote or both are "
+        "killed; what a killed lastword leaves is ended when the next one starts here, if not "
+        "before",
         holes="work handed to a service that was running already (docker, cron, a database); what "
-        "runs as another user (sudo) or cannot be interrupted is named at the deadline; who leaves "
-        "the group and has the zygote and the warden killed lives on; a run can write into this "
+        "cannot be interrupted is named at the deadline, and so is who runs as another user (sudo) "
+        "and has left the group; who has left it and enters a process namespace of others, or has "
+        "the zygote and the warden killed, lives on; a run can write into this "
         "user's part of the tree: what it closes, freezes or moves there is undone when a start or "
         "a stop meets it, but if it freezes lastword itself, nobody is left to undo that",
     ),
@@ -43,8 +45,9 @@ MEANINGS: dict[Level, Meaning] = {
         promise="when a stop says done, the kernel has said that no descendant is left; holds if "
         "lastword, the warden or both are killed",
         holes="work handed to a service that was running already (docker, cron, a database); what "
-        "runs as another user (sudo) or cannot be interrupted is named at the deadline; if "
-        "lastword, the zygote and the warden are all killed, processes live on",
+        "runs as another user (sudo) or cannot be interrupted is named at the deadline; who enters "
+        "a process namespace of others is not seen; if lastword, the zygote and the warden are all "
+        "killed, processes live on",
     ),
     "group": Meaning(
         by="process groups",

@@ -6,18 +6,18 @@ is older than its group, and nobody's nearest warden is another's; all others ar
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
 from collections.abc import Collection
-from contextlib import suppress
 from pathlib import Path
 
 from lastword.processes import undoing
 from lastword.processes.inside import signals
 from lastword.processes.inside.family import Kin, Procfs
 
-_MOST_ABOVE = 1000  # parents that are looked at
+_BLIND = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EPERM}
 
 
 def now() -> int:
@@ -30,14 +30,15 @@ def strangers(
 ) -> tuple[list[Kin], list[tuple[Kin, int]]]:
     """Those who are the run's, and those who are not, with the warden whose they are, or 0.
 
-    `keepers` are the wardens of other runs.
+    `keepers` are the wardens of other runs. Raises an OSError if that cannot be seen.
     """
     ours: list[Kin] = []
     others: list[tuple[Kin, int]] = []
+    known: dict[int, int] = {}
     proc = Procfs()
     try:
         for kin in filter(None, map(proc.look, _numbers(group, base))):
-            keeper = _nearest(proc, kin, keepers)
+            keeper = _nearest(proc, kin, keepers, known)
             if keeper or kin.start < born or kin.pid == os.getpid():
                 others.append((kin, keeper))
             else:
@@ -60,16 +61,25 @@ def kill(ours: list[Kin]) -> None:
 def _numbers(group: Path, base: Path) -> set[int]:
     found: set[int] = set()
     for folder in undoing.folders(group):
-        with suppress(OSError):
+        try:
             found.update(map(int, undoing.read(folder / "cgroup.procs", base).split()))
+        except OSError as error:  # it has gone meanwhile, or has threads only
+            if error.errno in _BLIND:
+                raise
     return found - {0}  # of whom we have no number
 
 
-def _nearest(proc: Procfs, kin: Kin, keepers: Collection[int]) -> int:
-    """The warden of another run that it is, or descends from."""
+def _nearest(proc: Procfs, kin: Kin, keepers: Collection[int], known: dict[int, int]) -> int:
+    """The warden of another run that it is, or descends from. Each is looked at once, however
+    many there are below one another: `known` is of those before."""
+    above: list[int] = []
     one: Kin | None = kin
-    for _ in range(_MOST_ABOVE):
-        if one is None or one.pid in keepers:
-            break
+    while one and one.pid not in keepers and one.pid not in known:
+        above.append(one.pid)
+        known[one.pid] = 0  # until it is known better
         one = proc.look(one.parent) if one.parent > 1 else None
-    return one.pid if one and one.pid in keepers else 0
+    found = 0
+    if one:
+        found = one.pid if one.pid in keepers else known[one.pid]
+    known.update(dict.fromkeys(above, found))
+    return found

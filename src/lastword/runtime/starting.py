@@ -69,7 +69,9 @@ class Starting(ForFrameworks):
             output_limit=output_limit,
         )
         grace = self._grace_of(grace)
-        if not told and on_stop == "end":
+        if not told:
+            if on_stop != "end":
+                raise ValueError("what nobody is told of ends with its run: on_stop must be 'end'")
             return await self._going.processes.serve(what, grace=grace)
         return await self._going.processes.spawn(what, grace=grace, on_stop=on_stop)
 

@@ -5,23 +5,19 @@ It is asked by a process of the run that wants to know, like any other: a stop e
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TypeVar
 
+from lastword.agent.tools.aside import aside
 from lastword.errors import LastwordError, ProcessError
 from lastword.runtime.run import Run
-from lastword.runtime.threads import DaemonThreads
 
 ALWAYS = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "interactive.diffFilter": "cat"}
-T = TypeVar("T")
-_threads = DaemonThreads()
 _PATIENCE = 5.0  # seconds, for all that is asked
 _LONGEST = 64 << 20  # bytes of an answer
 _MARKS = (".git", "HEAD")  # of a repository, or of what is one without files
@@ -44,11 +40,6 @@ def told_git(settings: Mapping[str, str], environment: Mapping[str, str]) -> dic
     quoted = (f"{_quoted(key)}={_quoted(value)}" for key, value in settings.items())
     own = environment.get("GIT_CONFIG_PARAMETERS", "")
     return told | {"GIT_CONFIG_PARAMETERS": " ".join(filter(None, (own, *quoted)))}
-
-
-async def aside(work: Callable[[], T]) -> T:
-    """Files are looked at in a thread: it may take a while."""
-    return await asyncio.get_running_loop().run_in_executor(_threads, work)
 
 
 def _is_near(folder: Path) -> bool:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from lastword.agent.about import About, begins
+from lastword.agent.tools.aside import aside
 from lastword.agent.tools.directory import Directories
 from lastword.agent.tools.environment import without_keys
-from lastword.agent.tools.git import aside
 from lastword.agent.tools.repository import why_asked
 from lastword.runtime.going import run_here
 from lastword.runtime.run import Run

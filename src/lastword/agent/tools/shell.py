@@ -11,10 +11,10 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+from collections.abc import Mapping
 
 from lastword.agent.tools import told
+from lastword.agent.tools.aside import aside
 from lastword.agent.tools.directory import Directories
 from lastword.agent.tools.environment import for_commands
 from lastword.agent.tools.roots import Roots
@@ -24,7 +24,6 @@ from lastword.processes.output import Output
 from lastword.processes.process import in_words
 from lastword.runtime.jobs import Job, signal_named
 from lastword.runtime.run import Run
-from lastword.runtime.threads import DaemonThreads
 
 WAIT = 30.0  # seconds that a command is waited for, unless more or less is asked for
 _AT_FIRST = 1.0  # the same in the background: what cannot be started fails at once
@@ -32,8 +31,6 @@ _LIMIT = 3600.0
 _NEWS = 1000  # bytes of what is new that the person is shown at once
 _PACE = 0.5
 _LOOK = 0.1  # seconds between two looks at what a job wrote
-T = TypeVar("T")
-_threads = DaemonThreads()
 
 
 class Shell:
@@ -83,10 +80,10 @@ class Shell:
         """
         seconds = self._seconds(wait, _AT_FIRST if background else WAIT)
         stay = self.directories.of(run)
-        where = await _aside(lambda: self.directories.find(stay, workdir))
+        where = await aside(lambda: self.directories.find(stay, workdir))
         given = self._env
         env = await for_commands(run, os.environ, where) if given is None else given
-        words, note = await _aside(lambda: self.directories.noting(self.name, command))
+        words, note = await aside(lambda: self.directories.noting(self.name, command))
         process = await run.spawn(
             *words,
             name=command,
@@ -103,7 +100,7 @@ class Shell:
             return self._goes_on(run, process, seconds)
         ending = in_words(process.code or 0)
         if note and not background:
-            ending += f"; {await _aside(lambda: self.directories.noted(stay, where, note))}"
+            ending += f"; {await aside(lambda: self.directories.noted(stay, where, note))}"
         return f"{told.written(process.stdout, self.output_limit)}\n[{ending}]"
 
     def _seconds(self, asked: float | None, default: float) -> float:
@@ -169,10 +166,6 @@ class Shell:
         job = run.jobs[id]
         await job.end()
         return f"[{id} {job.standing}]"
-
-
-async def _aside(work: Callable[[], T]) -> T:
-    return await asyncio.get_running_loop().run_in_executor(_threads, work)
 
 
 async def _show(run: Run, process: Process) -> None:

@@ -55,6 +55,7 @@ class Zygote:
         self._beyond: set[int] = set()  # strays that may not be signalled
         self._since = 0.0  # when the last of them came
         self._calm = 0.0  # when last nobody came
+        self._moved_since = 0.0  # since when they come and go while they are looked at
         self._moving = False  # who lives on below strays was not the same at two looks
         self._standing = room.standing()
 
@@ -158,7 +159,9 @@ class Zygote:
         beyond = {pid for pid in present if not _kill(pid)}  # another user's, such as sudo's
         self._beyond = {pid for pid in beyond if not (self._kill_below(pid) and patient)}
         families = self._families(self._beyond)
-        self._moving = bool(beyond) and self._moved(families, present, patient=patient)
+        moved = bool(beyond) and self._moved(families, present, patient=patient)
+        self._moved_since = (self._moved_since or now) if moved else 0.0
+        self._moving = moved and now < self._moved_since + _LATER  # others' wardens wait no longer
         if not self._moving:
             self._report(self._strays.settled(self._beyond), families)
 
