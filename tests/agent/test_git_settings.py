@@ -10,7 +10,7 @@ import pytest
 from lastword.agent.rules import Rule
 from tests.agent.repositories import Repository
 from tests.agent.to_the_letter import call, talking
-from tests.promise.workshop import fates, gone, until
+from tests.promise.workshop import gone, until
 
 ALL = "git status; git diff; git add f.c"
 FILTER = '[filter "evil"]\n\tclean = evil\n'
@@ -236,11 +236,19 @@ async def test_a_stop_ends_whoever_asks_git_and_names_them(
     async with talking(repository.home, "allow shell", "allow shell git *") as talk:
         talk.model.calls.append(call("shell", command="git status" if judged else "echo hi"))
         await talk.session.send("go")
-        await until(lambda: talk.session.spans)
-        [asking] = talk.session.spans
+        await until(lambda: is_read(config))
+        assert talk.session.spans == ()  # nobody need be told of it
         receipt = await talk.session.stop()
 
     assert receipt.quiet
-    assert asking.news.command.startswith("git config, to know what")
-    assert asking.news.command in fates(receipt)
-    assert gone(asking.news.pid)
+    [asking] = receipt.processes
+    assert asking.command.startswith("git config, to know what")
+    assert gone(asking.pid)
+
+
+def is_read(fifo: Path) -> bool:
+    try:
+        os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return False
+    return True
