@@ -93,10 +93,8 @@ class Group:
         Each by itself at first: who has been killed moves nobody here any more. Then the kernel
         ends those who came meanwhile, or are another user's.
         """
-        with suppress(
-            OSError
-        ):  # who is there cannot be seen, so it is not known whom that would end
-            others: list[object] = []
+        others: list[tuple[Kin, int]] = []
+        with suppress(OSError):  # if nobody can see who is there, nobody knows whom it would end
             for _ in range(_ROUNDS):
                 ours, others = self._who()
                 members.kill(ours)
@@ -104,13 +102,14 @@ class Group:
                 undoing.write(self.path / "cgroup.kill", "1", self._base)
         return self.empty
 
-    def _who(self) -> tuple[list[Kin], list[object]]:
+    def _who(self) -> tuple[list[Kin], list[tuple[Kin, int]]]:
         keepers = self._among.keepers(self) if self._among else {}
-        found = members.strangers(self.path, self._born if self._among else 0, keepers, self._base)
-        for kin, keeper in found[1]:
+        born = self._born if self._among else 0
+        ours, others = members.parted(self.path, born, keepers, self._base)
+        for kin, keeper in others:
             with suppress(OSError):
                 self._send_back(kin.pid, keepers.get(keeper))
-        return found[0], [*found[1]]
+        return ours, others
 
     def _send_back(self, pid: int, home: Group | None) -> None:
         if home:

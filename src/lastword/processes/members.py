@@ -25,7 +25,7 @@ def now() -> int:
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
 
 
-def strangers(
+def parted(
     group: Path, born: int, keepers: Collection[int], base: Path
 ) -> tuple[list[Kin], list[tuple[Kin, int]]]:
     """Those who are the run's, and those who are not, with the warden whose they are, or 0.

@@ -67,7 +67,7 @@ class News:
         self._telling = telling
         self._untold: list[tuple[RunId, str]] = []  # notes for a run's next request
         self._told = queue_of(machine)
-        self._spans: dict[int, Span] = {}
+        self._spans: dict[int | str, Span] = {}
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -84,17 +84,19 @@ class News:
     def process(self, run: RunId, news: ProcessNews) -> None:
         """Tell of a process that has started, or has ended."""
         event = self._publish("process", run, news.command, news)
+        # what is kept may outlive its first process, whose number is then another's
+        key = news.job if news.kept else news.pid
         if news.state == "started":
-            self._spans[news.pid] = Span(news, run, event.at)
+            self._spans[key] = Span(news, run, event.at)
             self._forget()
-        elif span := self._spans.get(news.pid):
+        elif span := self._spans.get(key):
             ended_at = event.at if news.state == "ended" else span.ended_at
             news = replace(news, job=news.job or span.news.job)
-            self._spans[news.pid] = replace(span, news=news, ended_at=ended_at)
+            self._spans[key] = replace(span, news=news, ended_at=ended_at)
 
-    def started_at(self, pid: int) -> float:
-        """When it began, if that was told lately."""
-        span = self._spans.get(pid)
+    def started_at(self, key: int | str) -> float:
+        """When it began, if that was told lately: by its number, or the id of what is kept."""
+        span = self._spans.get(key)
         return span.started_at if span else self._journal.now()
 
     def goes_on(self, job: Job) -> None:
@@ -133,9 +135,9 @@ class News:
         return told
 
     def _forget(self) -> None:
-        ended = [pid for pid, span in self._spans.items() if span.ended_at is not None]
-        for pid in ended[:-_REMEMBERED]:
-            del self._spans[pid]
+        ended = [key for key, span in self._spans.items() if span.ended_at is not None]
+        for key in ended[:-_REMEMBERED]:
+            del self._spans[key]
 
 
 class Place(Protocol):

@@ -165,7 +165,7 @@ class Owned:
             raise
         self._wardens.remove(warden)
         if not warden.over:
-            started_at = self._news.started_at(process.pid)
+            started_at = self._news.started_at(id_)
             kept = Kept(id_, self._hold.run, process, warden, grace, started_at)
             self._kept.append(kept)
             self.jobs.add(kept)

@@ -15,13 +15,11 @@ from lastword.surfaces.processes import given, named, sent, too_late
 async def listed(asked: Asked) -> Reply:
     """Those that run, and the last of those that have ended."""
     session = await asked.known()
-    jobs = {job.pid: job for job in session.processes}
-    spans = {span.news.pid: span for span in session.spans}
-    spans |= {pid: _of_an_agent_below(job) for pid, job in jobs.items() if pid not in spans}
-    told = [
-        asked.shapes.process(span, jobs[pid].output if pid in jobs else "")
-        for pid, span in spans.items()
-    ]
+    jobs, spans = {job.id: job for job in session.processes}, [*session.spans]
+    here = {span.news.job for span in spans}
+    spans += [_of_an_agent_below(job) for id_, job in jobs.items() if id_ not in here]
+    written = {id_: job.output for id_, job in jobs.items()}
+    told = [asked.shapes.process(span, written.get(span.news.job, "")) for span in spans]
     return await made(process_wire.Processes(told))
 
 

@@ -173,8 +173,11 @@ function stopped(state, receipt, settled) {
 
 function processed(state, { run, data, at, generation }) {
   if (data.state === "starting") return state; // it has no number yet
-  const others = state.processes.filter((one) => one.pid !== data.pid || one.ended_at);
-  const before = state.processes.find((one) => one.pid === data.pid && !one.ended_at);
+  // what is kept may outlive its first process, whose number is then another's
+  const same = (one) =>
+    !one.ended_at && (data.kept ? one.id === data.id : !one.kept && one.pid === data.pid);
+  const others = state.processes.filter((one) => !same(one));
+  const before = state.processes.find(same);
   const one = {
     started_at: at,
     ended_at: null,
