@@ -31,8 +31,8 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 from bench.talker import EVERY, FLOOD, Reports, talker
 from bench.turns import heading, quantile, row
+from lastword.core.story import FeedEvent
 from lastword.engines.pydantic_ai import PydanticAI
-from lastword.runtime.feed import FeedEvent
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
 

@@ -8,9 +8,11 @@ from statistics import median
 
 from bench.lent import Unchecked, lent_run, store_with
 from bench.turns import Side, heading, in_turns, row, seconds
+from lastword.core.entries import Text
 from lastword.core.model import Generation, RunId, SessionId, Settings
 from lastword.core.session import SessionMachine
-from lastword.runtime.feed import Feed, FeedEvent
+from lastword.core.story import FeedEvent
+from lastword.runtime.feed import Feed
 from lastword.runtime.run import Run
 from lastword.runtime.runtime import Runtime
 
@@ -49,7 +51,7 @@ async def emit_into_the_feed() -> None:
 
     async def appending(times: int) -> None:
         for _ in range(times):
-            feed.append("text", generation, run_id, "token")
+            feed.append(Text(run_id, "token"), generation)
 
     async def comparing(times: int) -> None:
         for _ in range(times):
@@ -78,7 +80,7 @@ async def emit_to_a_sink() -> None:
     async def sink(_event: FeedEvent) -> None:
         pass
 
-    event = FeedEvent(1, "text", SessionId("bare"), Generation(0), None, "token")
+    event = FeedEvent(1, SessionId("bare"), Generation(0), Text(RunId("bare#1"), "token"))
     async with lent_run(sink=sink) as run, lent_run(sink=sink, hold=Unchecked) as unchecked:
         took = await in_turns(
             {

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from unittest.mock import patch
 
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
+from lastword.core.story import Fact, FeedEvent, Typing
 from lastword.core.transcript import Began, Entry, Finished, Said, Text
-from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.run import Run, Sink
 from lastword.runtime.runtime import Runtime
@@ -26,20 +26,20 @@ class Unchecked(Hold):
     def current(self) -> bool:
         return True
 
-    def begin(self, effect: Effect, event: tuple[Kind, str, object] | None = None) -> bool:
+    def begin(self, effect: Effect, fact: Fact | None = None) -> bool:
         with self.lock:
-            if event is not None:
-                effect.event = self._let_through(*event)
+            if fact is not None:
+                effect.event = self._let_through(fact)
             if effect.piece is not None:
                 effect.piece.out = True
             effect.begun = True
             self._under_way[effect] = 1
             return True
 
-    def _let_through(self, kind: Kind, text: str, data: object) -> FeedEvent | None:
-        if kind == "typing":
-            self.typing = bool(data)
-        return self._feed.append(kind, self.generation, self.run, text, data)
+    def _let_through(self, fact: Fact) -> FeedEvent | None:
+        if type(fact) is Typing:
+            self.typing = fact.on
+        return self._feed.append(fact, self.generation)
 
 
 @asynccontextmanager

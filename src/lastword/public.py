@@ -11,6 +11,7 @@ from lastword.core.model import (
     Token,
 )
 from lastword.core.receipt import Receipt
+from lastword.core.story import FeedEvent
 from lastword.core.transcript import Shown
 from lastword.core.words import means_stop
 from lastword.errors import (
@@ -26,7 +27,6 @@ from lastword.errors import (
     Superseded,
 )
 from lastword.runtime.children import Child
-from lastword.runtime.feed import FeedEvent
 from lastword.runtime.ledger import Call
 from lastword.runtime.run import Engine, Run
 from lastword.runtime.runtime import Runtime

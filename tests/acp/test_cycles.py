@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lastword.acp.peer import Asked
+from lastword.acp.peer import ClientRequest
 from lastword.acp.talk import Prompt
 from lastword.runtime.ticket import Ticket
 from tests.acp.client import Client, editor
@@ -18,7 +18,7 @@ from tests.promise.workshop import until
 CYCLES = 60
 WARM_UP = 20
 A_LITTLE = 6 << 20  # bytes: what was said is kept, and an allocator keeps something for itself
-WAITED_FOR = (Asked, Prompt, Ticket)
+WAITED_FOR = (ClientRequest, Prompt, Ticket)
 
 
 async def stopped(client: Client, session: str, words: str, sign: str) -> None:

@@ -143,7 +143,7 @@ async def test_the_person_sees_what_is_written_while_it_runs_and_nothing_after_a
         await session.send("go")
         await until(lambda: [e for e in heard if e.kind == "progress" and "line 12\n" in e.text])
         await session.stop()
-        await until(lambda: heard[-1].kind == "stopped")
+        await until(lambda: heard[-1].kind == "receipt")
         told = [event.text for event in heard if event.kind == "progress"]
 
         assert "".join(told).startswith("line 1\nline 2\n")

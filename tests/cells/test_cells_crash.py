@@ -18,8 +18,7 @@ import pytest
 
 from lastword import cells
 from lastword.cells import Interpreter, Ok
-from lastword.core.cell import CellOutcome, Ending, Frontier
-from lastword.stores.contract import StoredCell
+from lastword.core.cell import CellOutcome, Ending, Frontier, StoredCell
 from lastword.stores.sqlite import SqliteStore
 from tests.cells.stage import Leaver, opened
 from tests.cells.victim import STILL, seen

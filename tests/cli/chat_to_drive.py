@@ -13,9 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lastword import LastwordError, Run, Runtime
-from lastword.agent.question import Question
 from lastword.agent.scopes import scopes_of
 from lastword.cli.chat import chat
+from lastword.core.question import Question
 
 PACE = 0.01
 

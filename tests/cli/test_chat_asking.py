@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from lastword.agent.question import Question
 from lastword.cli.chat.asking import Asking
 from lastword.cli.chat.commands import HELP, is_command
 from lastword.core.model import Generation, RunId, SessionId
+from lastword.core.question import Question
 from lastword.surfaces.words import Choice
 
 

@@ -8,9 +8,10 @@ from importlib import metadata
 import pytest
 
 from lastword.cli import demo, main
+from lastword.core.entries import Text
 from lastword.core.model import Generation, Reason, RunId, SessionId
 from lastword.core.receipt import Receipt
-from lastword.runtime.feed import FeedEvent
+from lastword.core.story import FeedEvent
 
 
 def lastword(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -75,7 +76,7 @@ def test_without_what_an_agent_needs_the_demonstration_is_shorter() -> None:
 
 def test_the_demonstration_counts_what_it_hears_of_a_run_that_was_stopped() -> None:
     def heard(generation: int) -> FeedEvent:
-        return FeedEvent(1, "text", SessionId("s"), Generation(generation), RunId("s#1"), "x")
+        return FeedEvent(1, SessionId("s"), Generation(generation), Text(RunId("s#1"), "x"))
 
     receipt = Receipt(SessionId("s"), Generation(4), Reason.STOPPED, 0.0, runs=(RunId("s#1"),))
 

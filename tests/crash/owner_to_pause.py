@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from lastword import Run, Runtime, Superseded
+from lastword.core.story import FeedEvent
 from lastword.processes.page import Page
-from lastword.runtime.feed import FeedEvent
 from lastword.stores.lease import Claim
 
 LINES = 'trap "" TERM; while :; do echo line >> "$0"; sleep 0.01; done'
@@ -53,7 +53,7 @@ class Deeds:
             file.write(f"{asked.at}\n")
 
     async def sink(self, event: FeedEvent) -> None:
-        if event.kind != "accepted":
+        if event.kind != "said":
             self.write("delivered")
 
     async def tool(self) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from lastword import Outcome, Run, Runtime
 from lastword.core.model import SessionId
-from lastword.runtime.feed import FeedEvent
+from lastword.core.story import FeedEvent
 from lastword.stores.sqlite import SqliteStore
 from tests.crash.owner_to_pause import ALL
 from tests.crash.paused import LEASE, a_moment, deeds, idle, line, one_round, owner, pause, stopped

@@ -8,8 +8,8 @@ from typing import Any
 from weakref import WeakSet
 
 from lastword import Engine, Receipt, Run, Runtime, Session
+from lastword.core.story import FeedEvent, Typing
 from lastword.core.transcript import Called, Finished, Result, Said
-from lastword.runtime.feed import FeedEvent
 
 
 def runtime(engine: Engine, **settings: Any) -> Runtime:
@@ -122,3 +122,8 @@ class Latch:
         while not self.open.is_set():
             with suppress(asyncio.CancelledError):
                 await self.open.wait()
+
+
+def mark_of(event: FeedEvent) -> bool | None:
+    """Whether the typing mark is up, if this tells of it."""
+    return event.fact.on if isinstance(event.fact, Typing) else None

@@ -46,7 +46,7 @@ def test_a_message_stopped_while_it_is_prepared_never_reaches_the_model(schedule
             ended = await ticket.outcome()
             assert ended == (Outcome.STOPPED if receipt else Outcome.COMPLETED)
             assert receipt or asked_before
-            assert [e.kind for e in events].count("ended") == 1
+            assert [e.kind for e in events].count("finished") == 1
             [finished] = [e for e in await session.log() if isinstance(e, Finished)]
             assert finished.outcome == ended
             await check_log(session)
@@ -174,7 +174,7 @@ def test_three_stops_at_once_have_one_effect_and_three_true_answers(schedules: i
 
             async def stop() -> tuple[bool, Receipt]:
                 """The receipt, and whether another stop had been answered before this was made."""
-                answered = any(e.kind == "stopped" for e in session.feed.since(0))
+                answered = any(e.kind == "receipt" for e in session.feed.since(0))
                 return answered, await session.stop()
 
             answers = [asyncio.create_task(stop()) for _ in range(3)]
@@ -182,7 +182,7 @@ def test_three_stops_at_once_have_one_effect_and_three_true_answers(schedules: i
             await a_while()
 
             assert session.generation == before + 1
-            assert [e.kind for e in events].count("ended") == 1
+            assert [e.kind for e in events].count("finished") == 1
             for answered, receipt in receipts:  # who comes after that is told that all is idle
                 assert receipt.runs == (ticket.run,) or (answered and not receipt)
             assert all(receipt.quiet for _, receipt in receipts)
@@ -296,7 +296,7 @@ def test_a_message_whose_setting_up_fails_has_one_failed_outcome(schedules: int)
             assert await ticket.outcome() == Outcome.FAILED
             assert ticket.error == "StoreError: the log of s cannot be read"
             await a_while()
-            assert [(e.run, e.text) for e in events if e.kind == "ended"] == [("s#1", "failed")]
+            assert [(e.run, e.text) for e in events if e.kind == "finished"] == [("s#1", "failed")]
 
     explore(story, schedules)
 

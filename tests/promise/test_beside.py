@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from lastword import Outcome, Run
+from lastword.core.story import FeedEvent, Progress
 from lastword.core.transcript import Native, Text, Thinking
-from lastword.runtime.feed import FeedEvent
 from lastword.testing.seeded import explore
 from tests.promise.stories import Latch, heard_by, runtime, stop
 
@@ -78,9 +78,11 @@ async def test_progress_names_a_call_of_its_own_run_or_none() -> None:
                 ticket = await r.session("two").send("go")
                 await ticket.outcome()
                 other = heard_by(r.session("two"))
-                while not [e for e in other if e.kind == "ended"]:
+                while not [e for e in other if e.kind == "finished"]:
                     await asyncio.sleep(0)
-                told.extend((e.text, e.data) for e in other if e.kind == "progress")
+                told.extend(
+                    (e.fact.text, e.fact.call) for e in other if isinstance(e.fact, Progress)
+                )
                 await runs[1].progress("through another's handle")
 
         runs.append(run)
@@ -95,9 +97,9 @@ async def test_progress_names_a_call_of_its_own_run_or_none() -> None:
         events = heard_by(one)
         ticket = await one.send("go")
         assert await ticket.outcome() == Outcome.COMPLETED, ticket.error
-        while not [e for e in events if e.kind == "ended"]:
+        while not [e for e in events if e.kind == "finished"]:
             await asyncio.sleep(0)
-        mine = [(e.text, e.data) for e in events if e.kind == "progress"]
+        mine = [(e.fact.text, e.fact.call) for e in events if isinstance(e.fact, Progress)]
 
     assert mine == [("mine", f"{ticket.run}.1")]
     assert told == [("not in a call", None)]

@@ -47,7 +47,7 @@ def test_a_stop_fences_three_levels_of_children_in_one_instant(schedules: int) -
             assert all(current for _, current in effects)
             assert receipt.quiet
             assert [(c.session, c.fate) for c in receipt.children] == [("s#1/1", "ended")]
-            assert [e.kind for e in events].count("accepted") == 1  # no child woke the parent
+            assert [e.kind for e in events].count("said") == 1  # no child woke the parent
             assert not session.busy
             await check_log(session)
 

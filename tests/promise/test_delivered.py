@@ -7,10 +7,10 @@ import pytest
 from lastword import Outcome, Run
 from lastword.core.entries import Finished, Text, Unshown
 from lastword.core.model import RunId
+from lastword.core.story import FeedEvent
 from lastword.core.transcript import build
-from lastword.runtime.feed import FeedEvent
 from lastword.testing.seeded import explore
-from tests.promise.stories import Latch, runtime, stop
+from tests.promise.stories import Latch, mark_of, runtime, stop
 
 
 @pytest.mark.scenario("R19")
@@ -168,8 +168,8 @@ def test_the_typing_mark_comes_down_beside_a_slow_delivery(how: str, schedules: 
         async def wire(event: FeedEvent) -> None:
             if event.kind == "text":
                 await edit.wait()
-            told.append((event.kind, event.data))
-            if event.kind == "typing" and not event.data:
+            told.append((event.kind, mark_of(event)))
+            if event.kind == "typing" and not mark_of(event):
                 down.set()
 
         async def engine(run: Run) -> None:
@@ -199,9 +199,9 @@ def test_the_mark_is_not_taken_down_before_what_put_it_up_has_left(schedules: in
         mark = Latch()
 
         async def wire(event: FeedEvent) -> None:
-            if event.data:
+            if mark_of(event):
                 await mark.wait()
-            told.append(event.data)
+            told.append(mark_of(event))
 
         async def engine(run: Run) -> None:
             async with run.typing():

@@ -66,9 +66,9 @@ async def test_a_sender_who_leaves_takes_nothing_along() -> None:
         while session.busy:
             await asyncio.sleep(0)
         await session.log()
-        assert [event.kind for event in events if event.kind in {"text", "ended"}] == [
+        assert [event.kind for event in events if event.kind in {"text", "finished"}] == [
             "text",
-            "ended",
+            "finished",
         ]
 
 
@@ -168,14 +168,14 @@ async def test_who_comes_back_gets_what_was_missed_and_nothing_after_the_end() -
         missed: list[FeedEvent] = []
         async for event in session.events(after=5):
             missed.append(event)
-            if event.kind == "stopped":
+            if event.kind == "receipt":
                 break
 
         numbers = [event.number for event in (*seen, *missed)]
         assert numbers == list(range(1, len(numbers) + 1))
         kinds = [event.kind for event in missed]
-        assert "text" not in kinds[kinds.index("ended") :]
-        assert kinds[-1] == "stopped"
+        assert "text" not in kinds[kinds.index("finished") :]
+        assert kinds[-1] == "receipt"
 
 
 async def first(session: Session, count: int, after: int = 0) -> AsyncGenerator[FeedEvent]:

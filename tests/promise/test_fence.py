@@ -43,8 +43,8 @@ def test_nothing_of_a_streaming_run_is_heard_after_the_fence(
             late = [e for e in heard[before:] if e.generation < receipt.generation]
             assert late == []
             kinds = [e.kind for e in events if e.run == ticket.run]
-            assert kinds.count("ended") == 1
-            assert kinds[-1] == "ended"
+            assert kinds.count("finished") == 1
+            assert kinds[-1] == "finished"
             assert receipt.dropped >= 2 * (kinds.count("text") > 0)
             assert receipt.quiet
             await check_log(session)
@@ -321,8 +321,8 @@ def test_a_sink_that_never_returns_is_named_and_delays_no_stop_beyond_its_deadli
             later = await receipt.settled()
             await a_while()
             assert later.quiet
-            assert [e.kind for e in events if e.kind in {"stopped", "settled"}] == [
-                "stopped",
+            assert [e.kind for e in events if e.kind in {"receipt", "settled"}] == [
+                "receipt",
                 "settled",
             ]
 

@@ -14,7 +14,7 @@ from lastword.errors import UnknownSession
 from lastword.testing.recorder import Recorder
 from lastword.testing.seeded import explore
 from tests.meter import open_files
-from tests.promise.stories import Latch, a_while, check_log, runtime, stop, talk
+from tests.promise.stories import Latch, a_while, check_log, mark_of, runtime, stop, talk
 
 
 @pytest.mark.scenario("I1")
@@ -81,7 +81,7 @@ def test_a_stale_run_that_unwinds_late_takes_nothing_from_the_next(schedules: in
             assert session.active == new.run
             assert session.generation == generation
             assert len(heard.texts) > before
-            marks = [e.data for e in heard if e.kind == "typing" and e.run == new.run]
+            marks = [mark_of(e) for e in heard if e.kind == "typing" and e.run == new.run]
             assert False not in marks
             await session.stop()
             await check_log(session)

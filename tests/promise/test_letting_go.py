@@ -353,9 +353,9 @@ def test_of_what_came_with_messages_a_feed_keeps_the_newest_also_in_a_session_th
             with pytest.raises(SlowWatcher):
                 await anext(session.events(after=0))
             kept = session.feed.since(session.last_event - 5)
-            assert "photo 4" in [event.text for event in kept if event.kind == "accepted"]
+            assert "photo 4" in [event.text for event in kept if event.kind == "said"]
             held = next(n for n in range(session.last_event) if session.feed.holds(n))
-            accepted = [e for e in session.feed.since(held) if e.kind == "accepted"]
+            accepted = [e for e in session.feed.since(held) if e.kind == "said"]
             assert [event.text for event in accepted] == ["photo 3", "photo 4"]
             await session.stop()
 

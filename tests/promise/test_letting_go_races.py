@@ -76,7 +76,7 @@ def test_whatever_is_asked_as_a_session_leaves_is_asked_of_the_one_that_lives(
             assert not engine.broken
             numbers = [event.number for event in seen]
             assert numbers == sorted(set(numbers))  # what was fenced first is not handed out
-            ended = [event.run for event in seen if event.kind == "ended"]
+            ended = [event.run for event in seen if event.kind == "finished"]
             assert ended == list(dict.fromkeys(ended))
             assert [ticket.run for ticket in tickets] == ended
             await check_log(session)

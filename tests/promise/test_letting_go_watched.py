@@ -49,7 +49,7 @@ def test_events_are_numbered_on_though_nobody_had_anything_of_the_session() -> N
             events = r.session("s").events(after=last)
             await (await r.session("s").send("two")).outcome()
             first = await anext(events)
-            assert (first.number, first.kind, first.text) == (last + 1, "accepted", "two")
+            assert (first.number, first.kind, first.text) == (last + 1, "said", "two")
             with pytest.raises(SlowWatcher):
                 await anext(r.session("s").events(after=1))
 

@@ -95,7 +95,7 @@ async def test_what_the_model_thought_is_kept_for_it_and_for_who_watches() -> No
             ("thinking", "Let me see.", signed),
             ("assistant", "Yes.", None),
         ]
-        kinds = [event.kind async for event in _upto(session.events(after=0), "ended")]
+        kinds = [event.kind async for event in _upto(session.events(after=0), "finished")]
         assert "thinking" in kinds
 
 

@@ -157,7 +157,7 @@ async def test_the_feed_tells_what_was_found() -> None:
 
     async with runtime(engine, store=found, on_message="queue") as r:
         event = await anext(aiter(r.session("s").events(after=0)))
-        assert event.kind == "recovered"
+        assert event.kind == "recovery"
         assert event.text == "Found after a restart: lost: s#1; may have executed: wait; 1 waiting."
 
 

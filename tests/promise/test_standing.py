@@ -264,7 +264,7 @@ async def test_a_session_comes_back_when_the_process_that_took_it_has_ended(
         with pytest.raises(Refused, match="belongs to"):
             await mine.send("who has it?", on_message="queue")
         assert await ticket.outcome() == Outcome.LOST
-        await until(lambda: seen and seen[-1].kind == "stopped")
+        await until(lambda: seen and seen[-1].kind == "receipt")
         with pytest.raises(Refused, match="belongs to"):
             await r.session("s").send("still?")
         await other.close()

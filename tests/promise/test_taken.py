@@ -92,8 +92,8 @@ async def test_a_run_that_writes_nothing_ends_when_its_session_was_taken(file: P
         async with taken_by_another(file, "s"):
             assert await ticket.outcome() == Outcome.LOST
             assert not session.busy
-            await until(lambda: seen and seen[-1].kind == "stopped")
-            receipt = seen[-1].data
+            await until(lambda: seen and seen[-1].kind == "receipt")
+            receipt = seen[-1].fact
             assert isinstance(receipt, Receipt)
             assert beyond(receipt)
             with pytest.raises(Refused, match="taken it over"):

@@ -7,7 +7,7 @@ import pytest
 from lastword import FeedEvent, Run
 from lastword.testing.recorder import Recorder
 from lastword.testing.seeded import explore
-from tests.promise.stories import a_while, heard_by, runtime, talk
+from tests.promise.stories import a_while, heard_by, mark_of, runtime, talk
 
 
 @pytest.mark.scenario("S6")
@@ -16,11 +16,11 @@ def test_the_typing_mark_is_taken_down_once_and_never_put_up_again(schedules: in
         marks: list[object] = []
 
         async def slow(event: FeedEvent) -> None:
-            if event.kind == "typing" and event.data is False:
-                marks.append(event.data)
+            if event.kind == "typing" and mark_of(event) is False:
+                marks.append(mark_of(event))
                 await asyncio.sleep(5)  # the stop's own answer is slow to send
             elif event.kind == "typing":
-                marks.append(event.data)
+                marks.append(mark_of(event))
 
         async def engine(run: Run) -> None:
             async with run.typing(every=0.5):
@@ -38,7 +38,7 @@ def test_the_typing_mark_is_taken_down_once_and_never_put_up_again(schedules: in
             await a_while()
 
             assert marks == [*shown, False]
-            assert [e.data for e in events if e.kind == "typing"] == marks
+            assert [mark_of(e) for e in events if e.kind == "typing"] == marks
 
     explore(story, schedules)
 
@@ -56,12 +56,16 @@ def test_a_run_that_ends_takes_its_own_mark_down_and_a_stop_counts_none(schedule
         async with runtime(engine, sink=heard) as r:
             session = r.session("s")
             await (await session.send("go")).outcome()
-            assert [event.data for event in heard] == [True, False, None]  # down before it went on
+            assert [mark_of(event) for event in heard] == [
+                True,
+                False,
+                None,
+            ]  # down before it went on
 
             await session.send("stop me")
             await asyncio.sleep(1)
             receipt = await session.stop()
-            assert [event.data for event in heard] == [True, False, None, True, False]
+            assert [mark_of(event) for event in heard] == [True, False, None, True, False]
             assert receipt.dropped == 0
 
     explore(story, schedules)

@@ -6,10 +6,23 @@ from typing import Literal
 import pytest
 
 from lastword import Run, Session
-from lastword.core.leaving import is_effect, may_leave
-from lastword.core.model import CallId, Generation, Status
-from lastword.core.receipt import ProcessNews, ToolNews, ToolReport
-from lastword.runtime.feed import FeedEvent
+from lastword.core import story
+from lastword.core.asks import Answer
+from lastword.core.cell import CellId, CellRecord, StoredCell
+from lastword.core.model import (
+    CallId,
+    Generation,
+    Message,
+    MessageId,
+    Outcome,
+    Reason,
+    RunId,
+    SessionId,
+    Status,
+)
+from lastword.core.question import Question
+from lastword.core.receipt import Receipt
+from lastword.core.story import FACTS, Fact, FeedEvent, is_effect, may_leave
 from lastword.testing.seeded import explore
 from tests.promise.stories import Latch, a_while, runtime
 
@@ -71,11 +84,11 @@ def test_a_slow_watcher_is_handed_no_effect_once_it_is_fenced(
             await a_while()
             watching.cancel()
 
-            texts = [event for event in late if is_effect(event.kind, event.data)]
+            texts = [event for event in late if is_effect(event.fact)]
             assert texts == []
             numbers = [event.number for event in late]
             assert numbers == sorted(set(numbers))
-            assert "ended" in [event.kind for event in late]
+            assert "finished" in [event.kind for event in late]
 
     explore(story, schedules)
 
@@ -109,30 +122,63 @@ async def _up_to(session: Session, last: int):  # noqa: ANN202 - an async genera
             return
 
 
+RUN, CALL, SESSION = RunId("s#1"), CallId("s#1.1"), SessionId("s")
+STOPPED = Receipt(SESSION, Generation(4), Reason.STOPPED, 0.0)
+QUESTION = Question("q", SESSION, Generation(3), RUN, "shell", "{}")
+CELL = StoredCell(
+    SESSION, CellRecord(CellId("c"), "pausable", 1, None, False, (), (), (), None), "", run=RUN
+)
+
+
 @pytest.mark.scenario("R4")
 @pytest.mark.parametrize(
-    ("kind", "data", "effect"),
+    ("fact", "effect"),
     [
-        ("text", None, True),
-        ("thinking", None, True),
-        ("progress", None, True),
-        ("usage", None, True),
-        ("typing", True, True),
-        ("typing", False, False),
-        ("call", ToolNews(CallId("c"), "t", Status.INTENDED, "{}"), True),
-        ("call", ToolNews(CallId("c"), "t", Status.BEGUN, "{}"), True),
-        ("call", ToolNews(CallId("c"), "t", Status.COMPLETED, "{}"), False),
-        ("call", ToolReport(CallId("c"), "t", Status.MAY_HAVE_EXECUTED), False),
-        ("process", ProcessNews(-1, "sh", "starting"), True),
-        ("process", ProcessNews(5, "sh", "ended"), False),
-        ("ended", None, False),
-        ("stopped", None, False),
-        ("accepted", None, False),
+        (story.Text(RUN, "x"), True),
+        (story.Thinking(RUN, "x"), True),
+        (story.Progress(RUN, "x"), True),
+        (story.Used(RUN, "m", 1, 1), True),
+        (story.Typing(RUN, on=True), True),
+        (story.Typing(RUN, on=False), False),
+        (story.Called(RUN, CALL, "t", "{}"), True),
+        (story.Begun(RUN, CALL, "t"), True),
+        (story.Result(RUN, CALL, Status.COMPLETED), False),
+        (story.Result(RUN, CALL, Status.MAY_HAVE_EXECUTED), False),
+        (story.Asked(RUN, CALL, "t", ""), True),
+        (story.Answered(RUN, CALL, allowed=True), False),
+        (story.QuestionNews("opened", QUESTION), True),
+        (story.QuestionNews("answered", QUESTION, Answer(allowed=True)), False),
+        (story.QuestionNews("withdrawn", QUESTION), False),
+        (story.ProcessNews(RUN, -1, "sh", "starting"), True),
+        (story.ProcessNews(RUN, 5, "sh", "started"), False),
+        (story.ProcessNews(RUN, 5, "sh", "ended"), False),
+        (story.Said(Message(MessageId("m"), "x"), RUN), False),
+        (story.Began(RUN, Generation(3), ()), False),
+        (story.Finished(RUN, Outcome.STOPPED, (), started=True), False),
+        (story.Unshown(RUN, 1, 1), False),
+        (story.Note(None, "x"), False),
+        (story.Summary("x", RUN), False),
+        (story.Declined(RUN, 400), False),
+        (story.LeftOut(RUN, RUN, "calls", "x"), False),
+        (story.QueueNews((), hushed=False), False),
+        (story.ProgramNews(RUN, CELL), False),
+        (story.Recovery(), False),
+        (STOPPED, False),
+        (story.Settled(STOPPED), False),
     ],
 )
-def test_an_effect_may_leave_until_its_generation_is_fenced(
-    kind: str, data: object, *, effect: bool
-) -> None:
-    assert is_effect(kind, data) == effect
-    assert may_leave(kind, data, Generation(3), Generation(3))
-    assert may_leave(kind, data, Generation(3), Generation(4)) == (not effect)
+def test_an_effect_may_leave_until_its_generation_is_fenced(fact: Fact, *, effect: bool) -> None:
+    assert is_effect(fact) == effect
+    assert may_leave(fact, Generation(3), Generation(3))
+    assert may_leave(fact, Generation(3), Generation(4)) == (not effect)
+
+
+@pytest.mark.scenario("R4")
+def test_of_every_fact_it_is_known_whether_it_is_an_effect() -> None:
+    [cases] = [
+        mark.args[1]
+        for mark in test_an_effect_may_leave_until_its_generation_is_fenced.pytestmark  # pyright: ignore[reportFunctionMemberAccess] - pytest's
+        if mark.name == "parametrize"
+    ]
+
+    assert {type(fact) for fact, _ in cases} == set(FACTS)

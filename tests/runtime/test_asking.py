@@ -125,7 +125,7 @@ READS = {
     *("Child.done", "Child.kept", "Child.outcome", "Child.run", "Child.session", "Child.text"),
     *("Run.current", "Run.generation", "Run.id", "Run.messages", "Run.session", "Run.shelf"),
     *("Run.above", "Run.epoch", "Run.jobs", "Run.less", "Run.token"),
-    *("Call.arguments", "Call.news", "Call.report"),
+    *("Call.arguments", "Call.report"),
 }
 # what a session tells its own tickets and calls; not for programs
 ITS_OWN = {

@@ -13,7 +13,7 @@ from lastword.errors import RuntimeClosed, StoreError, UnknownSession
 from lastword.stores.contract import StoredSession, Write
 from lastword.stores.memory import MemoryStore
 from lastword.testing.seeded import explore
-from tests.promise.stories import Latch, a_while, runtime, talk
+from tests.promise.stories import Latch, a_while, mark_of, runtime, talk
 
 
 class Slow(MemoryStore):
@@ -205,7 +205,7 @@ def test_the_old_runs_mark_is_not_taken_down_under_the_new_run(schedules: int) -
 
         async def slow(event: FeedEvent) -> None:
             await asyncio.sleep(0.2 if event.run == "s#1" else 0)
-            marks.append((event.run, event.data))
+            marks.append((event.run, mark_of(event)))
 
         async def engine(run: Run) -> None:
             async with run.typing():

@@ -6,7 +6,8 @@ from contextlib import suppress
 import pytest
 
 from lastword import FeedEvent, Outcome, Run, Runtime, Status
-from lastword.core.receipt import ToolNews
+from lastword.core.model import CallId, RunId
+from lastword.core.story import Begun, Called, Result
 from lastword.errors import SlowWatcher
 from lastword.testing.seeded import explore
 from tests.promise.stories import a_while, heard_by, runtime
@@ -27,7 +28,7 @@ async def test_a_late_watcher_is_served_from_any_number_on_and_then_live() -> No
         async def watch() -> None:
             async for event in session.events(after=5):
                 seen.append(event)
-                if event.kind == "ended" and event.run == "s#2":
+                if event.kind == "finished" and event.run == "s#2":
                     return
 
         watching = asyncio.create_task(watch())
@@ -108,16 +109,16 @@ async def test_who_watches_is_told_what_a_tool_was_called_with_and_what_came_of_
         session = r.session("s")
         heard = heard_by(session)
         await (await session.send("go")).outcome()
-        await until(lambda: heard and heard[-1].kind == "ended")
+        await until(lambda: heard and heard[-1].kind == "finished")
 
-    told = [event.data for event in heard if isinstance(event.data, ToolNews)]
-    assert [(n.name, n.status, n.arguments, n.content, n.error) for n in told] == [
-        ("fail", Status.INTENDED, "{}", "", False),
-        ("add", Status.INTENDED, '{"a": 1, "b": 2}', "", False),
-        ("add", Status.BEGUN, '{"a": 1, "b": 2}', "", False),
-        ("add", Status.COMPLETED, '{"a": 1, "b": 2}', "3", False),
-        ("fail", Status.BEGUN, "{}", "", False),
-        ("fail", Status.COMPLETED, "{}", "ValueError('no')", True),
+    run = RunId("s#1")
+    assert [event.fact for event in heard if isinstance(event.fact, Called | Begun | Result)] == [
+        Called(run, CallId(f"{run}.1"), "fail", "{}"),
+        Called(run, CallId(f"{run}.2"), "add", '{"a": 1, "b": 2}'),
+        Begun(run, CallId(f"{run}.2"), "add"),
+        Result(run, CallId(f"{run}.2"), Status.COMPLETED, "3"),
+        Begun(run, CallId(f"{run}.1"), "fail"),
+        Result(run, CallId(f"{run}.1"), Status.COMPLETED, "ValueError('no')", error=True),
     ]
 
 

@@ -16,12 +16,13 @@ from lastword.core.cell import (
     Frontier,
     PendingCall,
     PendingGeneration,
+    StoredCell,
 )
 from lastword.core.frontier import CellMachine
 from lastword.core.model import CallId, SessionId
 from lastword.errors import StoreError
 from lastword.runtime.shelf import Asleep
-from lastword.stores.contract import StoredCell, Write
+from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
 from tests.promise.workshop import until
 

@@ -28,12 +28,12 @@ class Said:
 def test_who_has_the_number_of_a_first_process_that_left_is_another() -> None:
     none = cast("Any", None)
     news = News(SessionMachine(none), cast("Any", Said()), none, none)
-    kept = ProcessNews(7, "kept", "started", kept=True, job="p1")
-    another = ProcessNews(7, "another", "started")
+    kept = ProcessNews(RUN, 7, "kept", "started", kept=True, job="p1")
+    another = ProcessNews(RUN, 7, "another", "started")
 
-    news.process(RUN, kept)
-    news.process(RUN, another)
-    news.process(RUN, replace(kept, state="ended", code=0))
+    news.process(kept)
+    news.process(another)
+    news.process(replace(kept, state="ended", code=0))
 
     told = [(span.news.command, span.started_at, span.ended_at) for span in news.spans]
     assert told == [("kept", 1.0, 3.0), ("another", 2.0, None)]

@@ -11,7 +11,7 @@ import pytest
 from lastword import FeedEvent, Outcome, Receipt, Run, Runtime, Status, Superseded
 from lastword.core.transcript import Result
 from lastword.testing.seeded import explore
-from tests.promise.stories import Latch, a_while, runtime, talk
+from tests.promise.stories import Latch, a_while, mark_of, runtime, talk
 
 
 @pytest.mark.parametrize("what", ["call", "child"])
@@ -198,8 +198,8 @@ def test_no_delivery_overtakes_another_that_nobody_waits_for(schedules: int) -> 
         landed: list[str] = []
 
         async def slow(event: FeedEvent) -> None:
-            await asyncio.sleep(3 if event.data is True else 1)
-            landed.append(event.text or str(event.data))
+            await asyncio.sleep(3 if mark_of(event) is True else 1)
+            landed.append(event.text or str(mark_of(event)))
 
         async def engine(run: Run) -> None:
             with suppress(TimeoutError):
@@ -224,7 +224,7 @@ async def test_a_thread_in_the_sink_is_under_way_until_it_has_left() -> None:
     entered, release = threading.Event(), threading.Event()
 
     def sink(event: FeedEvent) -> None:
-        if event.kind == "typing" and event.data is False:
+        if event.kind == "typing" and mark_of(event) is False:
             entered.set()
             release.wait(60)
 

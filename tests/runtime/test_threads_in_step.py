@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from lastword.core.entries import Text
 from lastword.core.events import Accepted, StopAsked, Stored
 from lastword.core.model import Message, MessageId, RunId, SessionId, Settings
 from lastword.core.session import SessionMachine
@@ -77,7 +78,7 @@ async def test_text_that_was_let_out_is_known_to_a_stop_and_nothing_comes_after(
             session.stop()
             return piece.out
 
-        return [lambda: session.hold.publish("text", "a word", piece=piece), stop]
+        return [lambda: session.hold.publish(Text(RunId("s#1"), "a word"), piece), stop]
 
     told = [tuple(both) for both in every_order([hold, moves], scene)]
 

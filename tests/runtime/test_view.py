@@ -8,9 +8,9 @@ import pytest
 
 from lastword import FeedEvent, Run, Runtime, Session
 from lastword.core.model import SessionId
+from lastword.core.queue import QueueNews
 from lastword.core.receipt import ProcessNews, Receipt
 from lastword.core.transcript import Entry, Finished, Text
-from lastword.runtime.news import QueueNews
 from lastword.stores.contract import Part
 from lastword.stores.memory import MemoryStore
 from lastword.testing import FakeClock
@@ -46,7 +46,7 @@ async def _whole(session: Session) -> str:
         return text
     async for event in session.events(seen.number):
         text += event.text if event.kind == "text" else ""
-        if event.kind == "ended":
+        if event.kind == "finished":
             break
     return text
 
@@ -177,7 +177,7 @@ async def test_the_queue_is_told_whenever_it_has_changed() -> None:
         await session.edit("b", "B")
         await session.move("c", 0)
         await session.remove("b")
-        told = [e.data async for e in _so_far(session.events(0), session.last_event)]
+        told = [e.fact async for e in _so_far(session.events(0), session.last_event)]
         queues = [
             "".join(queued.message.text for queued in news.messages)
             for news in told
@@ -196,7 +196,7 @@ async def test_a_process_is_told_of_from_its_start_to_its_end() -> None:
         await session.stop()
         await until(lambda: session.spans[0].ended_at is not None)
         events += [e async for e in _so_far(session.events(before), session.last_event)]
-        told = [e.data for e in events if isinstance(e.data, ProcessNews)]
+        told = [e.fact for e in events if isinstance(e.fact, ProcessNews)]
         assert [news.state for news in told] == ["starting", "started", "ended"]
         assert told[-1].pid == span.news.pid
 

@@ -1,6 +1,8 @@
 """A stream that ends says so, also when its end comes with its last event."""
 
 from lastword import Runtime
+from lastword.core.entries import Text
+from lastword.core.model import RunId
 from tests.server.client import served, upto
 from tests.server.engines import echo
 
@@ -11,7 +13,7 @@ async def test_who_watches_is_told_the_end_that_comes_in_the_step_of_the_last_ev
         async with client.events("s") as events:
             await upto(events, "snapshot")
             feed = runtime.session("s").feed
-            feed.append("recovered", runtime.session("s").generation, text="the last")
+            feed.append(Text(RunId("s#1"), "the last"), runtime.session("s").generation)
             feed.close()
             seen = await upto(events, "closed")
         assert [event["text"] for event in seen][-2:] == ["the last", "shutdown"]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lastword.core.cell import StoredCell
 from lastword.core.entries import Called, Entry, Finished, Native, Result, Said, Text
 from lastword.core.model import (
     Attachment,
@@ -22,7 +23,6 @@ from lastword.core.model import (
 from lastword.core.receipt import Receipt
 from lastword.errors import StoreError
 from lastword.stores.codec import decode, decode_cell, encode, encode_cell
-from lastword.stores.contract import StoredCell
 
 KINDS: tuple[type[Any], ...] = get_args(Entry)
 RUN = RunId("s#1")

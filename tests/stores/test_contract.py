@@ -14,6 +14,7 @@ from lastword.core.cell import (
     Frontier,
     PendingCall,
     PendingGeneration,
+    StoredCell,
 )
 from lastword.core.entries import Entry, Finished, Said, Text, Unshown
 from lastword.core.model import (
@@ -29,7 +30,7 @@ from lastword.core.model import (
 from lastword.core.queue import Standing
 from lastword.core.receipt import Receipt
 from lastword.errors import OwnedElsewhere, StaleWrite
-from lastword.stores.contract import Part, Store, StoredCell, StoredMessage, StoredSession, Write
+from lastword.stores.contract import Part, Store, StoredMessage, StoredSession, Write
 from lastword.stores.opening import open_store
 
 ALICE, BELOW = SessionId("alice"), SessionId("alice#1/1")

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from lastword.agent.question import Question
 from lastword.agent.rules import Rules
-from lastword.agent.scopes import scopes_of
+from lastword.agent.scopes import rules_of, scopes_of
 from lastword.core.changes import change
 from lastword.core.model import Generation, RunId, SessionId
+from lastword.core.question import Question
 from lastword.surfaces.words import worded
 
 
@@ -62,7 +62,7 @@ def test_always_names_its_scope_and_the_narrow_one_comes_first(
 @pytest.mark.scenario("W6", part="agent")
 def test_a_scope_allows_what_it_says_and_no_more() -> None:
     def allows(tool: str, subject: str, scope: int, other: tuple[str, str]) -> bool:
-        rules = scopes_of(tool, subject)[scope].rules("allow")
+        rules = rules_of(scopes_of(tool, subject)[scope], "allow")
         return Rules(rules).decide(*other)[0] == "allow"
 
     assert allows("shell", "git log *", 0, ("shell", "git log *"))

@@ -13,7 +13,7 @@ from lastword.acp.agents import Agents
 from lastword.acp.asking import Asking
 from lastword.acp.editor import EditorFiles
 from lastword.acp.outbox import Outbox
-from lastword.acp.peer import Asked, Method, Peer
+from lastword.acp.peer import ClientRequest, Method, Peer
 from lastword.acp.plan import planning
 from lastword.acp.replay import replay
 from lastword.acp.shelf import Card, Shelf, new_id
@@ -94,7 +94,7 @@ class AcpAgent:
 
     # the connection
 
-    def _initialize(self, asked: Asked) -> Params:
+    def _initialize(self, asked: ClientRequest) -> Params:
         take(asked.params, "protocolVersion", Field(int, "a number"))
         offered = take(take(asked.params, "clientCapabilities", OBJECT, {}), "fs", OBJECT, {})
         self._offers = {
@@ -108,13 +108,13 @@ class AcpAgent:
             "authMethods": [],
         }
 
-    def _authenticate(self, asked: Asked) -> Params:
+    def _authenticate(self, asked: ClientRequest) -> Params:
         take(asked.params, "methodId", TEXT)
         raise RpcError(INVALID_PARAMS, "there is no way to authenticate, and no need to")
 
     # sessions
 
-    async def _new(self, asked: Asked) -> Params:
+    async def _new(self, asked: ClientRequest) -> Params:
         id_, folders = new_id(), prompts.directories(asked.params)
         talk = self._opened(id_, asked.params, folders)
         try:
@@ -124,10 +124,10 @@ class AcpAgent:
             self._shelf.remove(id_)  # nobody was told its name
             raise
 
-    async def _load(self, asked: Asked) -> Params:
+    async def _load(self, asked: ClientRequest) -> Params:
         return await self._ready(self._reopened(asked.params), asked, told_again=True)
 
-    async def _resume(self, asked: Asked) -> Params:
+    async def _resume(self, asked: ClientRequest) -> Params:
         return await self._ready(self._reopened(asked.params), asked)
 
     def _reopened(self, params: Params) -> Talk:
@@ -168,7 +168,12 @@ class AcpAgent:
         return partial(EditorFiles, peer=self.peer, session=id_, **self._offers)
 
     async def _ready(
-        self, talk: Talk, asked: Asked, more: Params | None = None, *, told_again: bool = False
+        self,
+        talk: Talk,
+        asked: ClientRequest,
+        more: Params | None = None,
+        *,
+        told_again: bool = False,
     ) -> Params:
         try:
             await talk.session.loaded()
@@ -190,7 +195,7 @@ class AcpAgent:
             talk.tell(update)
             await self.peer.outbox.room()
 
-    def _list(self, asked: Asked) -> Params:
+    def _list(self, asked: ClientRequest) -> Params:
         folder = take(asked.params, "cwd", TEXT, None)
         cursor = take(asked.params, "cursor", TEXT, "0")
         if not cursor.isdecimal() or len(cursor) > _LONGEST_CURSOR:
@@ -200,7 +205,7 @@ class AcpAgent:
         page: Params = {"sessions": [_shown(card) for card in cards[first:last]]}
         return page | {"nextCursor": str(last)} if last < len(cards) else page
 
-    def _close(self, asked: Asked) -> Awaitable[Params]:
+    def _close(self, asked: ClientRequest) -> Awaitable[Params]:
         asked.on_cancel = _to_the_end
         return self._closed(self._talk(asked.params))
 
@@ -210,7 +215,7 @@ class AcpAgent:
             await kept.end()
         return {}
 
-    def _delete(self, asked: Asked) -> Awaitable[Params]:
+    def _delete(self, asked: ClientRequest) -> Awaitable[Params]:
         asked.on_cancel = _to_the_end
         card = self._card(asked.params)
         self._shelf.remove(card.id)  # at once: what stands behind it must not open it again
@@ -253,7 +258,7 @@ class AcpAgent:
 
     # what is said
 
-    def _prompt(self, asked: Asked) -> None:
+    def _prompt(self, asked: ClientRequest) -> None:
         talk = self._talk(asked.params)
         text, attachments = prompts.read(take(asked.params, "prompt", LIST))
         talk.prompt(asked, text, attachments)
@@ -265,12 +270,12 @@ class AcpAgent:
     def _cancel(self, params: Params) -> None:
         self._talk(params).cancel()
 
-    def _set_mode(self, asked: Asked) -> Params:
+    def _set_mode(self, asked: ClientRequest) -> Params:
         talk = self._talk(asked.params)
         talk.set_mode(_mode(take(asked.params, "modeId", TEXT)))
         return {}
 
-    def _set_option(self, asked: Asked) -> Params:
+    def _set_option(self, asked: ClientRequest) -> Params:
         talk = self._talk(asked.params)
         option = take(asked.params, "configId", TEXT)
         if option != updates.ON_MESSAGE:

@@ -17,11 +17,10 @@ from lastword.acp.peer import Peer
 from lastword.acp.wire import Params, RpcError
 from lastword.agent.left import left_question
 from lastword.agent.permission import Questions
-from lastword.core.cell import CellId, PendingCall
+from lastword.core.cell import CellId, PendingCall, StoredCell
 from lastword.core.model import RunId
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
-from lastword.stores.contract import StoredCell
 
 _OPTIONS = ("allow_once", "reject_once")
 _NO = "the person did not allow it"

@@ -34,11 +34,11 @@ from lastword.runtime.tasks import Tasks
 
 log = logging.getLogger("lastword")
 
-Method: TypeAlias = Callable[["Asked"], Awaitable[Params] | Params | None]
+Method: TypeAlias = Callable[["ClientRequest"], Awaitable[Params] | Params | None]
 """Gives the answer, or what will; or None, and answers later."""
 
 
-class Asked:
+class ClientRequest:
     """A request of the client's, which is answered once."""
 
     def __init__(self, peer: Peer, request: Request) -> None:
@@ -76,7 +76,7 @@ class Peer:
         self._methods = methods
         self._notifications = {**notifications, "$/cancel_request": self._call_off}
         self._lines = Lines()
-        self._open: dict[Id, Asked] = {}  # what the client waits for
+        self._open: dict[Id, ClientRequest] = {}  # what the client waits for
         self._asked: dict[Id, asyncio.Future[object]] = {}  # what is waited for here
         self._number = 0
 
@@ -102,7 +102,7 @@ class Peer:
                 self.outbox.send({"id": id_, "error": error_of(error)})
 
     def _do(self, request: Request) -> None:
-        asked = Asked(self, request)
+        asked = ClientRequest(self, request)
         if request.id in self._open:
             why = f"id {request.id!r} is that of a request which is not answered yet"
             error = error_of(RpcError(INVALID_REQUEST, why))
@@ -121,7 +121,7 @@ class Peer:
             task = self.tasks.start(self._finish(asked, given), name=request.method)
             asked.on_cancel = asked.on_cancel or task.cancel
 
-    async def _finish(self, asked: Asked, work: Awaitable[Params]) -> None:
+    async def _finish(self, asked: ClientRequest, work: Awaitable[Params]) -> None:
         try:
             asked.answer(await work)
         except asyncio.CancelledError:
@@ -129,7 +129,7 @@ class Peer:
         except Exception as error:  # noqa: BLE001 - as above
             self._fail(asked, error)
 
-    def _fail(self, asked: Asked, error: Exception) -> None:
+    def _fail(self, asked: ClientRequest, error: Exception) -> None:
         match error:
             case RpcError():
                 asked.refuse(error)
@@ -155,7 +155,7 @@ class Peer:
         if asked and asked.on_cancel:
             asked.on_cancel()
 
-    def settle(self, asked: Asked, answer: Params) -> None:
+    def settle(self, asked: ClientRequest, answer: Params) -> None:
         """The client need not wait for this any longer."""
         if self._open.get(asked.id) is asked:
             del self._open[asked.id]
@@ -199,5 +199,5 @@ class Peer:
             waiting.set_result(answer.result)
 
 
-def _unknown(asked: Asked) -> Params:
+def _unknown(asked: ClientRequest) -> Params:
     raise RpcError(NO_METHOD, f"there is no method {asked.method:.200}")

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from lastword.acp import updates
 from lastword.acp.wire import Params
 from lastword.core.model import CallId, RunId, Status
-from lastword.core.receipt import ToolNews
 from lastword.core.transcript import Called, Entry, LeftOut, Result, Said, Text, Thinking
 
 
@@ -27,15 +26,11 @@ def replay(log: Iterable[Entry], root: str, active: RunId | None) -> Iterator[Pa
                 yield updates.thought(entry.text)
             case Called() if entry.nature != "post":
                 calls[entry.call] = entry
-                yield updates.call(_news(entry, Status.INTENDED), root)
+                yield updates.call(entry, root)
             case Result() if entry.call in calls:
-                made = calls.pop(entry.call)
-                yield updates.call_update(_news(made, entry.status, entry.content, entry.error))
+                yield updates.call_ended(calls.pop(entry.call).name, entry)
             case _:
                 pass
     for made in [one for one in calls.values() if one.run != active]:  # lost, not settled yet
-        yield updates.call_update(_news(made, Status.MAY_HAVE_EXECUTED))
-
-
-def _news(made: Called, status: Status, content: str = "", error: bool = False) -> ToolNews:
-    return ToolNews(made.call, made.name, status, made.arguments, content, error)
+        unknown = Result(made.run, made.call, Status.MAY_HAVE_EXECUTED)
+        yield updates.call_ended(made.name, unknown)

@@ -10,7 +10,7 @@ from lastword.acp.outbox import Outbox
 from lastword.acp.shelf import Shelf
 from lastword.acp.stdio import Input
 from lastword.core.model import Policy
-from lastword.runtime.feed import FeedEvent
+from lastword.core.story import FeedEvent
 from lastword.runtime.runtime import Runtime
 from lastword.stores.opening import open_store
 

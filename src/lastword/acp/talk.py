@@ -12,33 +12,24 @@ import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, assert_never
 
 from lastword.acp import updates
 from lastword.acp.commands import do, is_command
 from lastword.acp.frontiers import Frontiers
-from lastword.acp.peer import Asked, Peer
+from lastword.acp.peer import ClientRequest, Peer
 from lastword.acp.wire import INTERNAL, NOT_FOUND, Params, RpcError
 from lastword.cells.serving import resume_in
-from lastword.core.leaving import may_leave
-from lastword.core.model import (
-    Attachment,
-    CallId,
-    Message,
-    MessageId,
-    Outcome,
-    Policy,
-    RunId,
-    Status,
-)
-from lastword.core.receipt import Receipt, ToolNews, ToolReport
-from lastword.core.transcript import Finished, Used
+from lastword.core import story
+from lastword.core.entries import Called, Result
+from lastword.core.model import Attachment, CallId, MessageId, Outcome, Policy, RunId
+from lastword.core.receipt import Receipt
+from lastword.core.story import FeedEvent, Progress, may_leave
 from lastword.core.words import means_stop
 from lastword.errors import LastwordError
-from lastword.runtime.feed import FeedEvent
 from lastword.runtime.session import Session
 from lastword.runtime.ticket import Ticket
-from lastword.stores.contract import StoredCell
 
 if TYPE_CHECKING:
     from lastword.runtime.stop import Answer
@@ -52,7 +43,7 @@ _DONE = {Outcome.COMPLETED: "end_turn", Outcome.REFUSED: "refusal"}
 class Prompt:
     """A `session/prompt`, from its line to its answer."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: ClientRequest) -> None:
         loop = asyncio.get_running_loop()
         self.asked = asked
         self.ticket: asyncio.Future[Ticket] = loop.create_future()
@@ -60,6 +51,15 @@ class Prompt:
         self.run: RunId | None = None  # the one that answered it, once that has ended
         self.ended = asyncio.Event()  # all that its run did has been told
         self.receipt: asyncio.Future[Receipt] = loop.create_future()  # of what ended it
+
+
+@dataclass(eq=False, slots=True)
+class _Going:
+    """A call that has not ended."""
+
+    name: str
+    written: str = ""  # so far
+    told: bool = False  # the client knows of it
 
 
 class Talk:
@@ -92,8 +92,7 @@ class Talk:
         self._owed: deque[Prompt] = deque()  # answered before their receipt was there
         self._stopping: Answer | None = None
         self._failed = False  # it could not be opened
-        self._calls: dict[CallId, list[str]] = {}  # those that go on, and what each has written
-        self._told: set[CallId] = set()  # calls that the client knows of, and not yet their end
+        self._calls: dict[CallId, _Going] = {}  # those that go on
         self._in_turn = asyncio.Lock()  # whoever waits until it is ready goes in the order it came
         self.frontiers = Frontiers(peer, session, self.root, self)
         # from here on, not from when it is ready: the first to be sent may be quicker than that
@@ -119,7 +118,7 @@ class Talk:
 
     # what the client wants
 
-    def prompt(self, asked: Asked, text: str, attachments: tuple[Attachment, ...]) -> None:
+    def prompt(self, asked: ClientRequest, text: str, attachments: tuple[Attachment, ...]) -> None:
         """Take a prompt, in this very step; it is answered when its run has ended."""
         prompt = Prompt(asked)
         asked.on_cancel = lambda: self._call_off(prompt)
@@ -233,22 +232,48 @@ class Talk:
                 self._more.set_result(None)
                 self._more = None
 
-    async def _hear(self, event: FeedEvent) -> None:
-        match event.kind, event.data:
-            case "accepted", Message(origin="person", id=id_) as message if self._sending:
-                if resume_in(message) is None:  # that is nobody's prompt
-                    self._prompts[id_] = self._sending.popleft()
-            case "cell", StoredCell() as cell:
+    async def _hear(self, event: FeedEvent) -> None:  # noqa: C901, PLR0912, PLR0915 - one match
+        def current() -> bool:
+            return may_leave(event.fact, event.generation, self.session.fenced)
+
+        match fact := event.fact:
+            case story.Said(message):
+                # what resumes a program is nobody's prompt
+                if message.origin == "person" and self._sending and resume_in(message) is None:
+                    self._prompts[message.id] = self._sending.popleft()
+            case story.ProgramNews(cell=cell):
                 self.frontiers.hear(cell)
-            case "started", ids:
-                await self._answer_ended(cast("tuple[MessageId, ...]", ids))
-            case "ended", Finished(run=run, messages=ids):
+            case story.Began(messages=ids):
+                await self._answer_ended(ids)
+            case story.Finished(run=run, messages=ids):
                 self._ended(run, ids)
                 self.frontiers.ended(run)
-            case "stopped", Receipt() as receipt:
-                self._stopped(receipt)
+            case story.Receipt():
+                self._stopped(fact)
+            case story.Text(text=text):
+                self.tell(updates.message(text), current)
+            case story.Thinking(text=text):
+                self.tell(updates.thought(text), current)
+            case story.Progress():
+                self._progress(fact, current)
+            case story.Called():
+                self._called(fact, current)
+            case story.Begun(call=id_):
+                self.tell(updates.call_begun(id_), current)
+            case story.Result():
+                self._call_ended(fact)
+            case story.Used(input_tokens=read, output_tokens=written):
+                self.tell(updates.usage(read + written, self._window), current)
+            case story.Typing() | story.ProcessNews() | story.QueueNews() | story.QuestionNews():
+                pass  # an editor has no place for the first three; it is asked by `asking`
+            case story.Recovery() | story.Settled() | story.Note() | story.Summary():
+                pass
+            case story.Declined() | story.LeftOut() | story.Unshown():
+                pass
+            case story.Asked() | story.Answered():
+                pass
             case _:
-                self._tell(event)
+                assert_never(fact)
 
     def _stopped(self, receipt: Receipt) -> None:
         """Whatever it ended can be answered; also if the store does not take it."""
@@ -297,52 +322,28 @@ class Talk:
         await prompt.asked.answered.wait()
         self._prompts.pop(id_, None)
 
-    def _tell(self, event: FeedEvent) -> None:
-        def current() -> bool:
-            return may_leave(event.kind, event.data, event.generation, self.session.fenced)
-
-        match event.kind, event.data:
-            case "text", _:
-                self.tell(updates.message(event.text), current)
-            case "thinking", _:
-                self.tell(updates.thought(event.text), current)
-            case "progress", _:
-                self._progress(cast("CallId | None", event.data), event.text, current)
-            case "call", ToolReport() as report:
-                self._call(report, current)
-            case "usage", Used() as used:
-                tokens = used.input_tokens + used.output_tokens
-                self.tell(updates.usage(tokens, self._window), current)
-            case _:
-                pass
-
-    def _progress(self, id_: CallId | None, text: str, current: Callable[[], bool]) -> None:
+    def _progress(self, fact: Progress, current: Callable[[], bool]) -> None:
         """What a call writes belongs to it."""
-        if id_ is None or (written := self._calls.get(id_)) is None:
-            self.tell(updates.thought(text), current)
+        id_ = fact.call
+        if id_ is None or (going := self._calls.get(id_)) is None:
+            self.tell(updates.thought(fact.text), current)
             return
-        written[:] = ["".join((*written, text))[-_SHOWN:]]
-        self.tell(updates.call_says(id_, written[0]), current)
+        going.written = f"{going.written}{fact.text}"[-_SHOWN:]
+        self.tell(updates.call_says(id_, going.written), current)
 
-    def _call(self, report: ToolReport, current: Callable[[], bool]) -> None:
+    def _called(self, made: Called, current: Callable[[], bool]) -> None:
         """That a call is to be made is dropped after a stop; how one ended that was told is not."""
+        going = self._calls[made.call] = _Going(made.name)
 
         def told() -> bool:
-            if current():
-                self._told.add(report.call)
-            return report.call in self._told
+            going.told = current()
+            return going.told
 
-        def known() -> bool:
-            return report.call in self._told
+        self.tell(updates.call(made, self.root), told)
 
-        if isinstance(report, ToolNews) and report.status is Status.INTENDED:
-            self.tell(updates.call(report, self.root), told)
-        elif report.status is Status.BEGUN:
-            self._calls[report.call] = []
-            self.tell(updates.call_update(report), current)
-        else:
-            self._calls.pop(report.call, None)
-            self.tell(updates.call_update(report), known)
+    def _call_ended(self, result: Result) -> None:
+        if going := self._calls.pop(result.call, None):
+            self.tell(updates.call_ended(going.name, result), lambda: going.told)
 
 
 async def _in_time(coming: asyncio.Future[Receipt]) -> Receipt | None:

@@ -7,8 +7,8 @@ import os
 from typing import Any, cast
 
 from lastword.acp.wire import Params
+from lastword.core.entries import Called, Result
 from lastword.core.model import Policy, Status
-from lastword.core.receipt import ToolNews, ToolReport
 from lastword.surfaces.processes import USAGE
 
 _KINDS = {
@@ -28,8 +28,6 @@ _KINDS = {
 }
 _DIFFS = ("edit_file", "write_file")
 _STATUS = {
-    Status.INTENDED: "pending",
-    Status.BEGUN: "in_progress",
     Status.COMPLETED: "completed",
     Status.NOT_STARTED: "failed",
     Status.MAY_HAVE_EXECUTED: "failed",
@@ -70,23 +68,26 @@ def usage(used: int, size: int) -> Params:
 # calls
 
 
-def call(news: ToolNews, root: str) -> Params:
+def call(made: Called, root: str) -> Params:
     """A tool is to be called: the first that is told of it."""
-    known = about(news.name, arguments_of(news.arguments), root)
-    status = _STATUS[news.status]
-    return {"sessionUpdate": "tool_call", "toolCallId": news.call, "status": status, **known}
+    known = about(made.name, arguments_of(made.arguments), root)
+    return {"sessionUpdate": "tool_call", "toolCallId": made.call, "status": "pending", **known}
 
 
-def call_update(report: ToolReport) -> Params:
+def call_begun(id_: str) -> Params:
+    """It is being made."""
+    return {"sessionUpdate": "tool_call_update", "toolCallId": id_, "status": "in_progress"}
+
+
+def call_ended(name: str, result: Result) -> Params:
     """What has become of it."""
-    failed = isinstance(report, ToolNews) and report.error
     update: Params = {
         "sessionUpdate": "tool_call_update",
-        "toolCallId": report.call,
-        "status": "failed" if failed else _STATUS[report.status],
+        "toolCallId": result.call,
+        "status": "failed" if result.error else _STATUS[result.status],
     }
-    words = _outcome(report)
-    if words and (update["status"] == "failed" or report.name not in _DIFFS):
+    words = _outcome(result)
+    if words and (update["status"] == "failed" or name not in _DIFFS):
         update["content"] = [content(words)]
     return update
 
@@ -141,10 +142,10 @@ def arguments_of(rendered: str) -> Params:
     return cast("Params", arguments) if isinstance(arguments, dict) else {}
 
 
-def _outcome(report: ToolReport) -> str:
-    shown = report.content if isinstance(report, ToolNews) else ""
+def _outcome(result: Result) -> str:
+    shown = result.content
     words = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
-    return words or _WORDS.get(report.status, "")
+    return words or _WORDS.get(result.status, "")
 
 
 def _diff(tool: str, arguments: Params) -> Params | None:

@@ -6,10 +6,10 @@ that an allowed call is made only if it is still what was shown.
 
 from __future__ import annotations
 
-from lastword.agent.question import Question
 from lastword.core.cell import PendingCall
 from lastword.core.changes import Change
 from lastword.core.model import Generation, RunId, SessionId
+from lastword.core.question import Question
 
 _REMEMBERED = 1000
 

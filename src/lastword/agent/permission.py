@@ -22,13 +22,14 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from lastword.agent.about import About, about, agreed, begins
 from lastword.agent.left import Left, left_question
-from lastword.agent.question import Asker, News, Question, QuestionNews, asker_of
+from lastword.agent.question import Asker, asker_of
 from lastword.agent.rules import LONGEST, SUBJECTS, Action, Rule, Rules, Subject
-from lastword.agent.scopes import scopes_of
+from lastword.agent.scopes import rules_of, scopes_of
 from lastword.core.asks import Answer, Ask, Asks
 from lastword.core.cell import PendingCall
 from lastword.core.changes import Change
 from lastword.core.model import RunId, SessionId
+from lastword.core.question import News, Question, QuestionNews
 from lastword.errors import (
     AlreadyAnswered,
     AnswerRefused,
@@ -250,7 +251,7 @@ class Questions:
         meant = [one for one in question.scopes if scope in ("", one.id)]
         if not always or not meant:
             return "", ()
-        return meant[0].words, meant[0].rules("allow" if allow else "deny")
+        return meant[0].words, rules_of(meant[0], "allow" if allow else "deny")
 
     def _answer(self, one: _Open, answer: Answer, rules: tuple[Rule, ...]) -> None:
         question = one.question
@@ -377,7 +378,7 @@ class Questions:
         question = one.question
         if one.going:  # that a question was answered or withdrawn is the session's own word
             told = QuestionNews(news, question, answer)
-            one.going.announce(question.tool, told, as_run=news == "opened")
+            one.going.announce(told)
         for watcher in tuple(self._watchers.values()):
             try:
                 from_outside(watcher, news, question)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from lastword.agent.scopes import Scope
 from lastword.core.asks import Answer
-from lastword.core.changes import Change
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.runtime.going import Going, run_here
 from lastword.runtime.ledger import Call
 
 T = TypeVar("T")
-News: TypeAlias = Literal["opened", "answered", "withdrawn"]
 
 
 class Asker(Protocol):
@@ -30,38 +26,6 @@ class Asker(Protocol):
     @property
     def current(self) -> bool: ...
     def task(self, work: Coroutine[Any, Any, T], *, name: str = "") -> asyncio.Task[T]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Whether a tool may be called."""
-
-    id: str
-    session: SessionId
-    generation: Generation
-    run: RunId
-    tool: str  # as the rules call it
-    text: str  # the arguments, as the person is shown them
-    subject: str = ""  # what the rules look at: the command line, the path
-    call: str = ""  # its id in the ledger
-    scopes: tuple[Scope, ...] = ()  # how far *always* may reach, the narrow first
-    change: Change | None = None  # what it would do to a file, if that is known
-    at: float = 0.0  # when it was asked, in seconds since 1970
-    why: str = ""  # no rule allows it: the reason
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionNews:
-    """What became of a question, for whoever watches the session."""
-
-    news: News
-    question: Question
-    answer: Answer | None = None  # once it is answered
-
-    @property
-    def allowed(self) -> bool | None:
-        """Whether it may be called, once that is known."""
-        return self.answer.allowed if self.answer else None
 
 
 class _Here:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from lastword.agent.rules import BACKGROUND, LONGEST, TYPED, Action, Rule
-from lastword.core.brief import without_middle
+from lastword.core.question import Scope, ScopeKind
 
-Kind: TypeAlias = Literal[
-    "command", "program", "file", "folder", "reading", "address", "host", "call"
-]
 _CHANGES = ("write_file", "edit_file")
 _READS = ("read_file", "list_files", "search_files")
 _PLAIN = re.compile(r"[A-Za-z][\w.-]* [^;&|<>()`$\\\n\r\0*?\[]*")  # one program, and words for it
@@ -22,41 +17,17 @@ _SAYS_WHAT_IT_DOES = frozenset(
     {"cat", "cmp", "df", "diff", "du", "echo", "grep", "head", "ls", "pwd", "stat", "tail", "wc"}
 )
 _GIT = frozenset({"describe", "ls-files", "rev-parse", "status"})  # not log and diff: --output
-_WORDS: dict[Kind, str] = {
-    "command": "this exact command",
-    "program": "`{0} *`",
-    "file": "any change of {0}",
-    "folder": "any change below {0}/",
-    "reading": "{1} of {0}",
-    "address": "this exact address",
-    "host": "any address at {0}",
-    "call": "this exact call",
-}
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """One way to mean *always*."""
-
-    id: Literal["this", "wider"]
-    kind: Kind
-    tool: str
-    value: str  # the command, the path, the directory, the host
-
-    @property
-    def words(self) -> str:
-        """The same for people."""
-        return _WORDS[self.kind].format(without_middle(self.value), self.tool)
-
-    def rules(self, action: Action) -> tuple[Rule, ...]:
-        """The same as rules, which say no more than that."""
-        tools = _CHANGES if self.tool in _CHANGES else (self.tool,)
-        pattern = {
-            "program": f"{self.value} *",
-            "folder": f"{self.value}/*",
-            "host": f"{self.value}/*",
-        }.get(self.kind, self.value)
-        return tuple(Rule(action, tool, pattern, exact=self.id == "this") for tool in tools)
+def rules_of(scope: Scope, action: Action) -> tuple[Rule, ...]:
+    """The same as rules, which say no more than that."""
+    tools = _CHANGES if scope.tool in _CHANGES else (scope.tool,)
+    pattern = {
+        "program": f"{scope.value} *",
+        "folder": f"{scope.value}/*",
+        "host": f"{scope.value}/*",
+    }.get(scope.kind, scope.value)
+    return tuple(Rule(action, tool, pattern, exact=scope.id == "this") for tool in tools)
 
 
 def scopes_of(tool: str, subject: str | None) -> tuple[Scope, ...]:
@@ -75,7 +46,9 @@ def scopes_of(tool: str, subject: str | None) -> tuple[Scope, ...]:
     return _both(tool, "call", subject, "call", "")
 
 
-def _both(tool: str, kind: Kind, subject: str, wide: Kind, wider: str) -> tuple[Scope, ...]:
+def _both(
+    tool: str, kind: ScopeKind, subject: str, wide: ScopeKind, wider: str
+) -> tuple[Scope, ...]:
     this = Scope("this", kind, tool, subject)
     return (this, Scope("wider", wide, tool, wider)) if wider else (this,)
 

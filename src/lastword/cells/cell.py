@@ -26,13 +26,13 @@ from lastword.core.cell import (
     Kind,
     Observation,
     PendingCall,
+    StoredCell,
 )
 from lastword.core.frontier import CellMachine
 from lastword.core.model import RunId
 from lastword.errors import CellGone, NotPausable
 from lastword.runtime.run import Run
 from lastword.runtime.shelf import Shelf
-from lastword.stores.contract import StoredCell
 
 
 class PausableCell:

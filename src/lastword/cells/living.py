@@ -35,6 +35,7 @@ from lastword.core.cell import (
     Observation,
     PendingGeneration,
     Phase,
+    StoredCell,
     Values,
 )
 from lastword.core.cell_events import (
@@ -73,7 +74,6 @@ from lastword.runtime.asking import acting
 from lastword.runtime.run import Run
 from lastword.runtime.shelf import Shelf
 from lastword.runtime.tasks import Tasks, described
-from lastword.stores.contract import StoredCell
 
 log = logging.getLogger("lastword")
 Make: TypeAlias = Callable[[], Awaitable[Sequence[CallResult]]]

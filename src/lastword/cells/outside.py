@@ -10,14 +10,13 @@ from lastword.cells.cell import live
 from lastword.cells.living import Living
 from lastword.cells.serving import Resume, resumes
 from lastword.cells.translation import Answers, results_of
-from lastword.core.cell import CellId, Ending, Frontier, Observation
+from lastword.core.cell import CellId, Ending, Frontier, Observation, StoredCell
 from lastword.core.model import CallId
 from lastword.errors import AlreadyRunning, CellGone, NotPausable, UnknownCell
 from lastword.runtime.asking import act
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
 from lastword.runtime.ticket import Ticket
-from lastword.stores.contract import StoredCell
 
 
 async def paused(runtime: Runtime) -> tuple[StoredCell, ...]:

@@ -11,8 +11,8 @@ import time
 from collections.abc import Sequence
 
 from lastword.core.receipt import Receipt
+from lastword.core.story import FeedEvent, Typing
 from lastword.errors import Superseded
-from lastword.runtime.feed import FeedEvent
 from lastword.runtime.ledger import Call
 from lastword.runtime.run import Run
 from lastword.runtime.runtime import Runtime
@@ -130,8 +130,8 @@ class Ear:
             self._screen.word("agent", event.text)
         elif event.kind == "progress":
             self._screen.line("", f"({event.text.strip()})")
-        elif self._typing != event.data:  # the mark is set again and again; it is shown once
-            self._typing = bool(event.data)
+        elif isinstance(event.fact, Typing) and self._typing != event.fact.on:
+            self._typing = event.fact.on  # the mark is set again and again; it is shown once
             self._screen.line("", "(typing)" if self._typing else "(typing mark taken down)")
 
     async def more(self, ticket: Ticket, count: int, kind: str = "text") -> None:

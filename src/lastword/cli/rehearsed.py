@@ -14,7 +14,7 @@ from lastword.agent.assistant import assistant
 from lastword.agent.rehearsal import Rehearsal
 from lastword.cli.demo import Ear, Screen, late
 from lastword.core.receipt import Receipt
-from lastword.runtime.feed import FeedEvent
+from lastword.core.story import FeedEvent
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
 

@@ -7,11 +7,11 @@ interpreter reads, and a call's id means that call in every cell of every sessio
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum, StrEnum
 from typing import Literal, NewType, TypeAlias
 
-from lastword.core.model import CallId
+from lastword.core.model import CallId, SessionId
 from lastword.core.value import value
 
 CellId = NewType("CellId", str)
@@ -136,3 +136,26 @@ class CellRecord:
     output: tuple[str, ...]  # what no observer was given
     values: Values  # remembered, and not committed before the cell completes
     ending: Ending | None
+
+
+@value
+class StoredCell:
+    """A cell, as far as it outlives the process: what it runs, and where it stands."""
+
+    session: SessionId
+    record: CellRecord
+    source: str
+    tools: str = ""  # JSON: what it may call, as whoever made it described it
+    run: str = ""  # for which it last worked
+
+    @property
+    def id(self) -> CellId:
+        return self.record.cell
+
+    @property
+    def lean(self) -> StoredCell:
+        """The same, without what only a cell needs that goes on."""
+        record = self.record
+        if record.ending is None or record.frontier is None:
+            return self
+        return replace(self, record=replace(record, frontier=replace(record.frontier, dump=b"")))

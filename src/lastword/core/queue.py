@@ -33,6 +33,14 @@ class Queued:
 
 
 @value
+class QueueNews:
+    """The messages that wait, and whether they wait for a person's word."""
+
+    messages: tuple[Queued, ...]
+    hushed: bool
+
+
+@value
 class Standing:
     """How a session stands, as far as its log does not tell."""
 

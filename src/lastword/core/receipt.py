@@ -36,15 +36,6 @@ class ToolReport:
 
 
 @value
-class ToolNews(ToolReport):
-    """The same for whoever watches: what it was called with, and what came of it."""
-
-    arguments: str
-    content: str = ""
-    error: bool = False
-
-
-@value
 class AnswerReport:
     """What a person answered to a run that was ended, and when."""
 
@@ -101,6 +92,7 @@ class ProcessReport:
 class ProcessNews:
     """A process, for whoever watches: that it is to start, has started, has an id, has ended."""
 
+    run: RunId
     pid: int  # -1 if it has none yet
     command: str
     state: Literal["starting", "started", "named", "ended"]

@@ -27,10 +27,10 @@ from lastword.core.events import (
 from lastword.core.model import Generation, Message, MessageId, Outcome, Reason, RunId, SessionId
 from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
+from lastword.core.story import Fact, FeedEvent, Settled, Typing
 from lastword.core.transcript import Began, Finished, Said
 from lastword.errors import ImpossibleMove, StaleRun
 from lastword.runtime.children import Child
-from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.fence import Fence
 from lastword.runtime.going import Going
 from lastword.runtime.history import History
@@ -146,19 +146,18 @@ class Driver:
             case _:
                 assert_never(order)
 
-    def publish(
-        self, kind: Kind, run: RunId | None = None, text: str = "", data: object = None
-    ) -> FeedEvent:
+    def publish(self, fact: Fact) -> FeedEvent:
         """Something of the session's own, into the feed."""
         with self.lock:
-            return self.feed.append(kind, self.machine.generation, run, text, data)
+            return self.feed.append(fact, self.machine.generation)
 
     # a message
 
     def _accept(self, order: Accept, step: Step) -> None:
         message = order.message
-        self.journal.add_message(Said(message, order.run))
-        self.publish("accepted", order.run, message.text, message)
+        said = Said(message, order.run)
+        self.journal.add_message(said)
+        self.publish(said)
         if message.attachments:
             with self.lock:
                 self.feed.shed()
@@ -220,8 +219,9 @@ class Driver:
 
     def _began(self, run: RunId, generation: Generation, messages: Iterable[Message]) -> None:
         ids = tuple(message.id for message in messages)
-        self.journal.add(Began(run, generation, ids))
-        self.publish("started", run, data=ids)
+        began = Began(run, generation, ids)
+        self.journal.add(began)
+        self.publish(began)
         for ticket in [ticket for id_ in ids for ticket in self.tickets.get(id_, [])]:
             ticket.tell_started(run)
 
@@ -281,7 +281,7 @@ class Driver:
             turn.run, outcome, ids, order.started, order.rollback, error, held, kind=kind
         )
         self.journal.add(*step.notes(order), finished)
-        self.publish("ended", turn.run, outcome.value, finished)
+        self.publish(finished)
         self.shared.tally.runs[outcome] += order.started
         log.info("ended session=%s run=%s outcome=%s", self.id, turn.run, outcome)
         if step.settlement:
@@ -295,14 +295,13 @@ class Driver:
         """A run has lost the session: its calls are settled, its typing mark is taken down."""
         hold, run = going.hold, going.hold.run
         going.ended = outcome in (Outcome.COMPLETED, Outcome.FAILED)
-        open_calls = {made.call for made in going.ledger.reports if made.status == "intended"}
-        self.journal.add(*going.speech.settle(), *going.ledger.settle())
-        for report in going.ledger.reports:
-            if report.call in open_calls:
-                self.publish("call", run, report.name, report)
+        settled = going.ledger.settle()
+        self.journal.add(*going.speech.settle(), *settled)
+        for result in settled:
+            self.publish(result)
         if hold.typing:
             hold.typing = False
-            event = self.publish("typing", run, data=False)
+            event = self.publish(Typing(run, on=False))
             if going.sink:
                 going.sink.last_word(event, unless=partial(self._types_beside, going))
         return going.error
@@ -358,7 +357,7 @@ class Driver:
         self.settlements.remove(settlement)
         self.on_settled(receipt)
         if receipt.quiet and not settlement.answer.result().quiet:
-            self.publish("settled", text=receipt.words, data=replace(receipt, later=None))
+            self.publish(Settled(replace(receipt, later=None)))
         if self.lost and not self.settlements:
             self.close()  # who watches it has seen all there is
 

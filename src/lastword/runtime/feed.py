@@ -14,54 +14,16 @@ import logging
 import secrets
 import threading
 from collections.abc import AsyncIterator, Callable
-from typing import Literal, NamedTuple, TypeAlias
 
-from lastword.core.leaving import may_leave
-from lastword.core.model import Generation, Message, RunId, SessionId
+from lastword.core.entries import Said
+from lastword.core.model import Generation, SessionId
+from lastword.core.story import Fact, FeedEvent, may_leave
 from lastword.errors import SlowWatcher
 from lastword.runtime.clock import Clock, time_of_day
 from lastword.stores.lease import Claim
 
 log = logging.getLogger("lastword")
 _ATTACHED = 8_000_000  # characters of what came with messages that a feed keeps
-
-Kind: TypeAlias = Literal[
-    "accepted",
-    "started",
-    "text",
-    "thinking",
-    "typing",
-    "progress",
-    "call",
-    "cell",
-    "process",
-    "question",
-    "queue",
-    "usage",
-    "ended",
-    "recovered",
-    "stopped",
-    "settled",
-]
-
-
-_WORDS = frozenset({"text", "thinking", "typing", "progress"})  # a run's, while it has the session
-
-
-class FeedEvent(NamedTuple):
-    """One thing that happened in a session. A tuple, because a token makes one."""
-
-    number: int
-    kind: Kind
-    session: SessionId
-    generation: Generation
-    run: RunId | None
-    text: str
-    data: object = None
-    at: float = 0.0  # seconds since 1970
-
-    def __str__(self) -> str:
-        return self.text
 
 
 class Feed:
@@ -108,18 +70,11 @@ class Feed:
         self._more: set[asyncio.Future[None]] | None = None  # of those who wait for more
         self._closed = False
 
-    def append(
-        self,
-        kind: Kind,
-        generation: Generation,
-        run: RunId | None = None,
-        text: str = "",
-        data: object = None,
-    ) -> FeedEvent:
+    def append(self, fact: Fact, generation: Generation) -> FeedEvent:
         """Number an event and hand it to whoever watches. Call it under the session's lock."""
         self.last = number = self.last + 1
         # past the keyword-taking constructor, which costs a third of an emit
-        fields = (number, kind, self._session, generation, run, text, data, self._clock())
+        fields = (number, self._session, generation, fact, self._clock())
         event = tuple.__new__(FeedEvent, fields)  # pyright: ignore[reportUnknownMemberType] - as typeshed has it
         self._events[number] = event
         if len(self._events) > self._keep:
@@ -159,9 +114,9 @@ class Feed:
         under the session's lock."""
         room = _ATTACHED
         for number in sorted(self._events, reverse=True):
-            data = self._events[number].data
-            if isinstance(data, Message):
-                room -= sum(len(one.data) for one in data.attachments)
+            fact = self._events[number].fact
+            if isinstance(fact, Said):
+                room -= sum(len(one.data) for one in fact.message.attachments)
             if room < 0 and number < self.last:
                 self._events = {n: event for n, event in self._events.items() if n > number}
                 return
@@ -196,7 +151,7 @@ class Feed:
                 event = self._at(number)
                 # what another process has by now is fenced, whether this one has heard of it or not
                 fenced = event.generation + 1 if self.claim.taken else self._fenced()
-                if may_leave(event.kind, event.data, event.generation, fenced):
+                if may_leave(event.fact, event.generation, fenced):
                     yield event
             if self._closed:
                 return

@@ -18,8 +18,8 @@ from functools import partial
 from typing import Any
 
 from lastword.core.entries import Text, Thinking
+from lastword.core.story import Fact, FeedEvent, Typing, kind_of
 from lastword.errors import Superseded
-from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.speech import Speech
 from lastword.runtime.tasks import Tasks
@@ -87,12 +87,11 @@ class Fence:
         self,
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
-        event: tuple[Kind, str, object] | None = None,
-        said: Text | Thinking | None = None,
+        fact: Fact | None = None,
     ) -> None:
         """Deliver once it is our turn, if the run may still act by then.
 
-        An event goes into the feed and to the sink, or to neither; without, the arguments go. What
+        A fact goes into the feed and to the sink, or to neither; without, the arguments go. What
         is said with it is stored first.
         """
         delivery, effect = None, Effect("delivery", name_of(self._sink))
@@ -101,23 +100,23 @@ class Fence:
             await self._turn.acquire()
             try:
                 await self._rest()
-                if said and self._speech and self._hold.granted:
-                    effect.piece = await self._speech.stored(said, lambda: self._hold.current)
+                if isinstance(fact, Text | Thinking) and self._speech and self._hold.granted:
+                    effect.piece = await self._speech.stored(fact, lambda: self._hold.current)
                 await self._hold.steady()
                 if self._hold.current:
-                    delivery = self._start(self._deliver(effect, args, kwargs or {}, event))
-                    if event and event[0] == "typing":
+                    delivery = self._start(self._deliver(effect, args, kwargs or {}, fact))
+                    if isinstance(fact, Typing):
                         self._mark = delivery
             finally:
                 if delivery is None:
                     self._turn.release()
         except asyncio.CancelledError:
-            self._hold.drop(_told(event, self._sink), effect)
+            self._hold.drop(_told(fact, self._sink), effect)
             raise
         if delivery is not None:
             await asyncio.shield(delivery)
             return
-        self._hold.drop(_told(event, self._sink), effect)
+        self._hold.drop(_told(fact, self._sink), effect)
         await asyncio.sleep(0)  # a loop of refused sends must not stall the event loop
 
     def last_word(self, event: FeedEvent, *, unless: Callable[[], bool]) -> None:
@@ -159,13 +158,13 @@ class Fence:
         effect: Effect,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
-        event: tuple[Kind, str, object] | None,
+        fact: Fact | None,
     ) -> None:
         def leave() -> object:
-            if not self._hold.begin(effect, event):
-                self._hold.drop(_told(event, self._sink), effect)
+            if not self._hold.begin(effect, fact):
+                self._hold.drop(_told(fact, self._sink), effect)
                 return None
-            return self._sink(effect.event) if event else self._sink(*args, **kwargs)
+            return self._sink(effect.event) if fact else self._sink(*args, **kwargs)
 
         try:
             await call(leave, effect, self._hold, self._threads if self._in_thread else None)
@@ -184,9 +183,9 @@ class Fence:
             (self._speech.arrived if arrived else self._speech.take_back)(effect.piece)
 
 
-def _told(event: tuple[Kind, str, object] | None, sink: Callable[..., object]) -> str:
+def _told(fact: Fact | None, sink: Callable[..., object]) -> str:
     """What a refused delivery is called."""
-    return event[0] if event else name_of(sink)
+    return kind_of(fact) if fact else name_of(sink)
 
 
 async def call(

@@ -90,7 +90,7 @@ class ForFrameworks:
         if self._hold.granted:
             cost = Used(self.id, encodable(model), input_tokens, output_tokens)
             self._desk.journal.add(cost)
-            self._hold.publish("usage", "", cost)
+            self._hold.publish(cost)
 
     def used_soon(self, model: str, input_tokens: int, output_tokens: int) -> None:
         """The same, from any event loop."""

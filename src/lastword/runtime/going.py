@@ -8,6 +8,7 @@ from typing import Any
 
 from lastword.core.asks import Answer
 from lastword.core.model import Message, Turn
+from lastword.core.question import QuestionNews
 from lastword.core.receipt import ProcessReport, Unconfirmed
 from lastword.runtime.asking import running
 from lastword.runtime.children import ChildRun
@@ -50,7 +51,7 @@ class Going:
         self.ended = False  # by itself: it has lost its session to nobody
         self.given: object = None  # what its engine was given, once it was
         self.kind = ""  # of that error
-        self.announce: Callable[..., bool] = lambda *_, **__: True  # a question, to who watches
+        self.announce: Callable[[QuestionNews], bool] = lambda _: True  # to who watches
 
     def enter(self) -> None:
         """From here on, whatever is done in this task or is started by it is done in its name."""

@@ -22,10 +22,11 @@ from typing import Literal, TypeAlias
 from lastword.core.brief import NOTED, cut
 from lastword.core.model import Generation, RunId
 from lastword.core.session import SessionMachine
+from lastword.core.story import Fact, FeedEvent, Typing, kind_of
 from lastword.core.transcript import Entry, Note
 from lastword.errors import Superseded
 from lastword.runtime.asking import lost
-from lastword.runtime.feed import Feed, FeedEvent, Kind
+from lastword.runtime.feed import Feed
 from lastword.runtime.speech import Piece
 
 EffectKind: TypeAlias = Literal["delivery", "tool", "process", "act"]
@@ -146,19 +147,17 @@ class Hold:
         if not self._claim.good:
             await self._claim.known()
 
-    def publish(
-        self, kind: Kind, text: str, data: object = None, piece: Piece | None = None
-    ) -> bool:
-        """Let a run's event into the feed, or drop and count it."""
+    def publish(self, fact: Fact, piece: Piece | None = None) -> bool:
+        """Let a run's fact into the feed, or drop and count it."""
         stranger = lost(self)
         with self.lock:
-            let_through = stranger is None and self._let_through(kind, text, data) is not None
+            let_through = stranger is None and self._let_through(fact) is not None
             if piece is not None:
                 piece.out = let_through
             return let_through
 
-    def begin(self, effect: Effect, event: tuple[Kind, str, object] | None = None) -> bool:
-        """Count an effect as under way, its event in the feed; False once the hold is gone.
+    def begin(self, effect: Effect, fact: Fact | None = None) -> bool:
+        """Count an effect as under way, its fact in the feed; False once the hold is gone.
 
         One that has several parts (a tool's thread, the code around it) begins and finishes with
         each, and is over with the last.
@@ -169,13 +168,13 @@ class Hold:
                 if effect.void or stranger or not self.current:
                     return False
                 if self._claim.good:
-                    self._begin(effect, event)
+                    self._begin(effect, fact)
                     return True
             self._claim.wait(_LAPSED)  # paused since the last look: the store is asked first
 
-    def _begin(self, effect: Effect, event: tuple[Kind, str, object] | None) -> None:
-        if event is not None:
-            effect.event = self._let_through(*event)
+    def _begin(self, effect: Effect, fact: Fact | None) -> None:
+        if fact is not None:
+            effect.event = self._let_through(fact)
         if effect.piece is not None:
             effect.piece.out = True
         effect.begun = True
@@ -211,16 +210,16 @@ class Hold:
             effect.void = not effect.begun
             return effect.void
 
-    def _let_through(self, kind: Kind, text: str, data: object) -> FeedEvent | None:
+    def _let_through(self, fact: Fact) -> FeedEvent | None:
         # the comparison is written out: this is what a token costs
         if self._machine.generation != self.generation or (
             self._parent is not None and not self._parent.current
         ):
-            self._refuse(kind)
+            self._refuse(kind_of(fact))
             return None
-        if kind == "typing":
-            self.typing = bool(data)
-        return self._feed.append(kind, self.generation, self.run, text, data)
+        if type(fact) is Typing:
+            self.typing = fact.on
+        return self._feed.append(fact, self.generation)
 
     def failed(self, effect: Effect, error: BaseException) -> None:
         """A delivery came to nothing: it raised. One that was cancelled may have arrived."""

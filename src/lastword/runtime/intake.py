@@ -67,7 +67,7 @@ def _found(driver: Driver, standing: Standing, recovered: Recovery | None) -> Fo
         for message in turn.messages:
             driver.tickets[message.id] = [Ticket(message, turn.run)]
     driver.moves.lost = recovered
-    driver.publish("recovered", text=str(recovered), data=recovered)
+    driver.publish(recovered)
     # what the standing does not know of was being stopped when the process died
     free = set(standing.order) - set(standing.held)
     queue = [

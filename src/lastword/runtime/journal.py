@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from lastword.core.cell import CellId, Values
+from lastword.core.cell import CellId, StoredCell, Values
 from lastword.core.model import MessageId, SessionId
 from lastword.core.queue import AT_REST, Standing, standing
 from lastword.core.session import SessionMachine
@@ -33,7 +33,7 @@ from lastword.core.transcript import (
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.runtime.clock import Clock, time_of_day
 from lastword.runtime.tasks import Tasks
-from lastword.stores.contract import State, Store, StoredCell, Write
+from lastword.stores.contract import State, Store, Write
 from lastword.stores.lease import Claim
 
 T = TypeVar("T")

@@ -21,7 +21,8 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 from lastword.core.asks import Answer
 from lastword.core.doubts import Doubts
 from lastword.core.model import CallId, Status
-from lastword.core.receipt import AnswerReport, ToolNews, ToolReport
+from lastword.core.receipt import AnswerReport, ToolReport
+from lastword.core.story import Begun
 from lastword.core.transcript import Answered, Asked, Called, Entry, Native, Nature, Result
 from lastword.errors import ImpossibleMove
 from lastword.processes.isolated import Prepared, prepared
@@ -93,13 +94,6 @@ class Call(Generic[R]):
     @property
     def report(self) -> ToolReport:
         return ToolReport(self.id, self.name, self.status)
-
-    def news(
-        self, status: Status | None = None, content: str = "", *, error: bool = False
-    ) -> ToolNews:
-        """The same for whoever watches."""
-        now = status or self.status
-        return ToolNews(self.id, self.name, now, self.arguments, content, error)
 
     def take_key(self, doubts: Doubts) -> None:
         """Be the same call as the one that this repeats, if that one is in doubt."""
@@ -214,7 +208,7 @@ class Ledger:
             )
             self._doubts.take(called)
             self._journal.add(called)
-            self._hold.publish("call", intended.name, intended.news())
+            self._hold.publish(called)
         else:
             intended.status = Status.NOT_STARTED
             self._hold.drop(f"call of {intended.name}")
@@ -299,7 +293,7 @@ class Ledger:
 
     def check_in(self, made: Call[Any]) -> None:
         """The last check before the tool's own code; from here on it may have executed."""
-        first = None if made.effect.begun else ("call", made.name, made.news(Status.BEGUN))
+        first = None if made.effect.begun else Begun(self._hold.run, made.id, made.name)
         if not self._hold.begin(made.effect, first):
             self._hold.must_hold(f"this call of {made.name}")
             raise ImpossibleMove(f"call {made.id} of {made.name} was given up before it began")
@@ -357,8 +351,8 @@ class Ledger:
         if made.status is not Status.INTENDED or not self._hold.current:
             return  # settled, or about to be: the stop has the last word on what is known
         made.status = status
-        self._hold.publish("call", made.name, made.news(content=content, error=error))
         result = Result(self._hold.run, made.id, status, content, error)
+        self._hold.publish(result)
         self._doubts.take(result)
         self._journal.add(result)
 

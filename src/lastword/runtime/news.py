@@ -10,12 +10,13 @@ from typing import Protocol
 from lastword.core.brief import NAMED, cut
 from lastword.core.entries import Note
 from lastword.core.model import RunId
-from lastword.core.queue import Queued, queued
+from lastword.core.queue import QueueNews, queued
 from lastword.core.receipt import ProcessNews
+from lastword.core.scene import Span
 from lastword.core.session import SessionMachine
+from lastword.core.story import Fact, FeedEvent, is_effect
 from lastword.core.transcript import Shown
-from lastword.core.value import value
-from lastword.runtime.feed import Feed, FeedEvent, Kind
+from lastword.runtime.feed import Feed
 from lastword.runtime.hold import Hold
 from lastword.runtime.jobs import Job
 from lastword.runtime.journal import Journal
@@ -27,27 +28,7 @@ _REMEMBERED = 100  # processes that have ended
 class Publish(Protocol):
     """Into the session's feed."""
 
-    def __call__(
-        self, kind: Kind, run: RunId | None = None, text: str = "", data: object = None
-    ) -> FeedEvent: ...
-
-
-@value
-class Span:
-    """A process, from its start to its end."""
-
-    news: ProcessNews
-    run: RunId
-    started_at: float
-    ended_at: float | None = None
-
-
-@value
-class QueueNews:
-    """The messages that wait, and whether they wait for a person's word."""
-
-    messages: tuple[Queued, ...]
-    hushed: bool
+    def __call__(self, fact: Fact) -> FeedEvent: ...
 
 
 def queue_of(machine: SessionMachine) -> QueueNews:
@@ -78,16 +59,16 @@ class News:
         """Tell of the queue, if it has changed."""
         now = queue_of(self._machine)
         if now.messages != self._told.messages:
-            self._publish("queue", data=now)
+            self._publish(now)
         self._told = now
 
-    def process(self, run: RunId, news: ProcessNews) -> None:
+    def process(self, news: ProcessNews) -> None:
         """Tell of a process that has started, or has ended."""
-        event = self._publish("process", run, news.command, news)
+        event = self._publish(news)
         # what is kept may outlive its first process, whose number is then another's
         key = news.job if news.kept else news.pid
         if news.state == "started":
-            self._spans[key] = Span(news, run, event.at)
+            self._spans[key] = Span(news, event.at)
             self._forget()
         elif span := self._spans.get(key):
             ended_at = event.at if news.state == "ended" else span.ended_at
@@ -148,11 +129,11 @@ class Place(Protocol):
     feed: Feed
 
 
-def announce(places: Iterable[Place], hold: Hold, text: str, data: object, *, as_run: bool) -> bool:
+def announce(places: Iterable[Place], hold: Hold, fact: Fact) -> bool:
     """A question, into each of the feeds; as the run that asks only while that may act."""
     for place in places:
         with place.lock:
-            if as_run and not hold.current:
+            if is_effect(fact) and not hold.current:
                 return False
-            place.feed.append("question", place.machine.generation, hold.run, text, data)
+            place.feed.append(fact, place.machine.generation)
     return True

@@ -187,8 +187,8 @@ class Owned:
             id_, run = self.jobs.new_id(self._hold.generation), self._hold.run
             job = Job(id_, run, process, grace, self._news.started_at(process.pid))
             self.jobs.add(job)
-            named = ProcessNews(process.pid, process.command, "named", job=job.id)
-            self._news.process(self._hold.run, replace(named, takes_input=job.takes_input))
+            named = ProcessNews(run, process.pid, process.command, "named", job=job.id)
+            self._news.process(replace(named, takes_input=job.takes_input))
         if not job.known:
             job.known = True
             job.tell = partial(self._news.ended, job)
@@ -221,6 +221,7 @@ class Owned:
         await self._hold.steady()
         process = await warden.spawn(command, may_start=begin, may_act=act)
         started = ProcessNews(
+            self._hold.run,
             process.pid,
             command.name,
             "started",
@@ -228,7 +229,7 @@ class Owned:
             job=job,
             takes_input=process.stdin is not None,
         )
-        tell = partial(self._news.process, self._hold.run)
+        tell = self._news.process
         tell(started)
         ended = replace(started, state="ended")
         if job:  # what its first process leaves is part of it
@@ -240,8 +241,8 @@ class Owned:
     def _begin(self, name: str, *, told: bool = True) -> None:
         """The last check; from here on the warden has it, and a stop ends it there."""
         effect = Effect("process", name)
-        event = ("process", name, ProcessNews(-1, name, "starting")) if told else None
-        if not self._hold.begin(effect, event):
+        starting = ProcessNews(self._hold.run, -1, name, "starting") if told else None
+        if not self._hold.begin(effect, starting):
             self._hold.drop(f"start of {name}")
             self._hold.must_hold(f"start of {name}")
         self._hold.finish(effect)

@@ -7,7 +7,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapp
 from contextlib import asynccontextmanager
 from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
-from lastword.core.model import Generation, Message, SessionId, Token
+from lastword.core.model import CallId, Generation, Message, SessionId, Token
+from lastword.core.story import FeedEvent, Progress, Typing
 from lastword.core.transcript import Native, Shown, Text, Thinking
 from lastword.runtime.asking import act
 from lastword.runtime.checks import (
@@ -23,7 +24,6 @@ from lastword.runtime.checks import (
 )
 from lastword.runtime.children import Child
 from lastword.runtime.executor import calling
-from lastword.runtime.feed import FeedEvent, Kind
 from lastword.runtime.fence import Fence, is_async
 from lastword.runtime.going import Going
 from lastword.runtime.ledger import Call, rendered
@@ -115,7 +115,7 @@ class Run(Starting):
         must_be_text(text, "what a run says")
         # not awaited here: a token costs one coroutine, not two
         text = self._speech.take(text)
-        return self._tell("text", text, None, Text(self.id, text))
+        return self._tell(Text(self.id, text))
 
     def think(self, text: str, *, native: Native | None = None) -> Coroutine[Any, Any, None]:
         """Say what the model thought: beside the answer, and kept for the model.
@@ -125,17 +125,17 @@ class Run(Starting):
         must_be_text(text, "what a run thinks")
         must_be_native(native)
         text = self._thoughts.take(text)
-        return self._tell("thinking", text, None, Thinking(self.id, text, native))
+        return self._tell(Thinking(self.id, text, native))
 
     def progress(self, text: str) -> Coroutine[Any, Any, None]:
         """Say what is being done, beside the answer; in a tool, by that call of it."""
         must_be_text(text, "what a run says")
-        return self._tell("progress", encodable(text), self._calling())
+        return self._tell(Progress(self.id, encodable(text), self._calling()))
 
-    def _calling(self) -> str | None:
+    def _calling(self) -> CallId | None:
         """The call of this run's own that is being made here."""
         call = calling.get()[1]
-        return call if call.rpartition(".")[0] == self.id else None
+        return CallId(call) if call.rpartition(".")[0] == self.id else None
 
     @asynccontextmanager
     async def typing(self, every: float = 4.0) -> AsyncGenerator[None]:
@@ -148,7 +148,7 @@ class Run(Starting):
             finally:
                 self._typing -= 1
             return
-        await self._tell("typing", "", data=True)
+        await self._tell(Typing(self.id, on=True))
         pulse = self.task(self._pulse(every), name="typing")
         try:
             yield
@@ -156,23 +156,22 @@ class Run(Starting):
             self._typing -= 1
             pulse.cancel()
             if self.current:  # otherwise the session has taken the mark down
-                await self._tell("typing", "", data=False)
+                await self._tell(Typing(self.id, on=False))
 
     async def _pulse(self, every: float) -> None:
         while True:
             await asyncio.sleep(every)
-            await self._tell("typing", "", data=True)
+            await self._tell(Typing(self.id, on=True))
 
-    async def _tell(
-        self, kind: Kind, text: str, data: object = None, said: Text | Thinking | None = None
-    ) -> None:
+    async def _tell(self, fact: Text | Thinking | Progress | Typing) -> None:
         if self._sink is not None:
-            await self._sink.send(event=(kind, text, data), said=said)
+            await self._sink.send(fact=fact)
             return
         speech, piece = self._going.speech, None
+        said = fact if isinstance(fact, Text | Thinking) else None
         if said and speech.waits and self._hold.granted:
             piece = await speech.stored(said, lambda: self._hold.current)
-        out = self._hold.publish(kind, text, data, piece)
+        out = self._hold.publish(fact, piece)
         if said and out:
             speech.arrived(piece) if piece else speech.note(said)
         self._told += 1

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from contextlib import nullcontext, suppress
 from typing import Literal, Self
 
+from lastword.core.cell import StoredCell
 from lastword.core.model import Policy, QueueOnStop, Reason, SessionId, Settings
 from lastword.core.receipt import Receipt
 from lastword.core.transcript import Partial
@@ -47,7 +48,7 @@ from lastword.runtime.tasks import Tasks
 from lastword.runtime.tenure import opened
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.watchdog import Watchdog
-from lastword.stores.contract import Overview, Place, Store, StoredCell
+from lastword.stores.contract import Overview, Place, Store
 
 log = logging.getLogger("lastword")
 _DELETION = "this deletion"

@@ -6,9 +6,10 @@ import asyncio
 import concurrent.futures
 import threading
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from typing import Literal, get_args
 
+from lastword.core.cell import StoredCell
 from lastword.core.events import EditAsked, Event, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
 from lastword.core.model import (
     Attachment,
@@ -21,10 +22,13 @@ from lastword.core.model import (
     RunId,
     SessionId,
 )
+from lastword.core.queue import QueueNews
 from lastword.core.receipt import Receipt, Unconfirmed
+from lastword.core.scene import Span
 from lastword.core.seen import seen
+from lastword.core.story import FeedEvent
 from lastword.core.transcript import Entry, Shown
-from lastword.errors import OwnedElsewhere, StoreError, Superseded, Undurable
+from lastword.errors import OwnedElsewhere, StoreError, Undurable
 from lastword.runtime import intake
 from lastword.runtime.asking import act, origin_of
 from lastword.runtime.checks import (
@@ -35,19 +39,19 @@ from lastword.runtime.checks import (
     must_be_one_of,
     must_be_text,
 )
-from lastword.runtime.conversation import Conversation, at_fence, unless_closed
+from lastword.runtime.conversation import Conversation, unless_closed
 from lastword.runtime.driver import Driver
-from lastword.runtime.feed import Feed, FeedEvent
-from lastword.runtime.going import run_here
+from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
 from lastword.runtime.journal import ask
-from lastword.runtime.news import QueueNews, Span, queue_of
+from lastword.runtime.news import queue_of
 from lastword.runtime.record import Record
 from lastword.runtime.shelf import Shelf
+from lastword.runtime.soon import stop_soon
 from lastword.runtime.stop import Answer
 from lastword.runtime.ticket import Ticket
 from lastword.runtime.view import View, queued_elsewhere, view
-from lastword.stores.contract import Overview, StoredCell
+from lastword.stores.contract import Overview
 
 
 class Session:
@@ -260,38 +264,7 @@ class Session:
         `loop.add_signal_handler(signal, session.stop)`.
         """
         _must_be_names(run, by)
-        caller, shared = run_here(), self._driver.shared
-        future: concurrent.futures.Future[Receipt] = concurrent.futures.Future()
-        asked = StopAsked(Reason.STOPPED, _run(run), by)
-        try:
-            step = self._seat.moves.make(asked)
-        except Superseded:
-            future.set_result(self._conversation.refused(asked))
-            return future
-        self._conversation.end_processes_now()
-
-        def give(receipt: Receipt) -> None:
-            with suppress(concurrent.futures.InvalidStateError):  # the loop or the watchdog, once
-                future.set_result(receipt)
-
-        def overdue() -> None:
-            step.promised = step.early  # its receipt says so
-            give(at_fence(self._conversation, step, beyond=self._conversation.beyond))
-
-        def on_loop() -> None:
-            self._driver.carry_out()
-            self._conversation.answer(step, caller).add_done_callback(answered)
-
-        def answered(done: asyncio.Future[Receipt]) -> None:
-            if watchdog:
-                watchdog.take_back(overdue)
-            with suppress(concurrent.futures.InvalidStateError):
-                _hand_over(done, future)
-
-        if watchdog := shared.watchdog:
-            watchdog.answer_by(step.at + shared.deadline, overdue)
-        shared.loop.call_soon_threadsafe(on_loop)
-        return future
+        return stop_soon(self._conversation, StopAsked(Reason.STOPPED, _run(run), by))
 
     # the queue
 
@@ -379,15 +352,6 @@ class Session:
         """What a model would be shown of it."""
         with self._conversation.held() as driver:
             return tuple(await driver.history.shown())
-
-
-def _hand_over(done: asyncio.Future[Receipt], to: concurrent.futures.Future[Receipt]) -> None:
-    if done.cancelled():
-        to.cancel()
-    elif error := done.exception():
-        to.set_exception(error)
-    else:
-        to.set_result(done.result())
 
 
 def _must_be_names(*names: str | None) -> None:

@@ -11,16 +11,16 @@ from dataclasses import replace
 from typing import Protocol
 from weakref import WeakValueDictionary
 
-from lastword.core.cell import CellId, Values
+from lastword.core.cell import CellId, StoredCell, Values
 from lastword.core.cell_events import Frozen
 from lastword.core.cell_orders import Store
 from lastword.core.frontier import CellMachine
 from lastword.core.model import RunId
 from lastword.core.receipt import CellReport
+from lastword.core.story import ProgramNews
 from lastword.processes import Processes
 from lastword.runtime.journal import Journal
 from lastword.runtime.news import Publish
-from lastword.stores.contract import StoredCell
 
 
 class OnShelf(Protocol):
@@ -64,7 +64,7 @@ class Shelf:
     def tell(self, cells: Iterable[StoredCell]) -> None:
         """Tell whoever watches where these stand."""
         for cell in cells:
-            self._publish("cell", RunId(cell.run), cell.id, cell)
+            self._publish(ProgramNews(RunId(cell.run), cell))
 
     def __getitem__(self, id: CellId) -> OnShelf:
         return self._cells[id]

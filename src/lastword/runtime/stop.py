@@ -209,7 +209,7 @@ class Settlement:
         if self._silent:
             return
         session = self._session
-        session.publish("stopped", text=receipt.words, data=replace(receipt, later=None))
+        session.publish(replace(receipt, later=None))
         session.shared.tally.stopped(receipt)
         log.info(
             "stopped session=%s generation=%d runs=%d dropped=%d ms=%d",

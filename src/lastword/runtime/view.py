@@ -10,13 +10,12 @@ from __future__ import annotations
 import asyncio
 
 from lastword.core.model import Generation
-from lastword.core.queue import AT_REST, Queued
+from lastword.core.queue import AT_REST, Queued, QueueNews
 from lastword.core.seen import seen
 from lastword.core.transcript import Entry
 from lastword.core.value import value
 from lastword.runtime.driver import Driver
 from lastword.runtime.journal import ask
-from lastword.runtime.news import QueueNews
 from lastword.stores.contract import StoredSession
 
 _SHORT = 1000  # entries that are gone through at once; more are beside the loop

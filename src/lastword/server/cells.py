@@ -9,13 +9,12 @@ from starlette.types import Receive, Scope, Send
 
 from lastword import cells
 from lastword.cells.inside.plain import NotPlain
-from lastword.core.cell import Observation
+from lastword.core.cell import Observation, StoredCell
 from lastword.core.frontier import CellMachine
 from lastword.server import cell_wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.problems import Trouble
 from lastword.server.shapes import cell_ending, encode
-from lastword.stores.contract import StoredCell
 
 
 async def listed(asked: Asked) -> Reply:

@@ -13,6 +13,7 @@ import msgspec
 from starlette.requests import ClientDisconnect, Request
 
 from lastword.agent.permission import Question, Questions
+from lastword.core.cell import StoredCell
 from lastword.core.receipt import Receipt
 from lastword.errors import UnknownSession
 from lastword.runtime.runtime import Runtime
@@ -24,7 +25,6 @@ from lastword.server.streams import Streams
 from lastword.server.who import Keys, Who
 from lastword.server.wire import ReceiptOut
 from lastword.stores.aside import Breathe, aside
-from lastword.stores.contract import StoredCell
 
 T = TypeVar("T")
 _LONGEST_NAME = 200

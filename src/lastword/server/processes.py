@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lastword.core.receipt import ProcessNews
+from lastword.core.scene import Span
 from lastword.runtime.jobs import MOST, Job, signal_named
-from lastword.runtime.news import Span
 from lastword.server import process_wire
 from lastword.server.desk import Asked, Reply, made, reply
 from lastword.server.problems import Trouble
@@ -68,8 +68,8 @@ async def end(asked: Asked) -> Reply:
 
 def _of_an_agent_below(job: Job) -> Span:
     """It is told of there, and can be acted on here."""
-    news = ProcessNews(job.pid, job.command, "started", kept=job.kept, job=job.id)
-    return Span(news, job.run, job.started_at)
+    news = ProcessNews(job.run, job.pid, job.command, "started", kept=job.kept, job=job.id)
+    return Span(news, job.started_at)
 
 
 async def _to_act_on(asked: Asked) -> Job:

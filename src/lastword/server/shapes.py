@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, assert_never
 
 import msgspec
 
 from lastword.agent.left import left_question
-from lastword.agent.permission import Question, QuestionNews, Questions
-from lastword.core.cell import Ending, PendingCall
+from lastword.agent.permission import Questions
+from lastword.core.asks import Answer
+from lastword.core.cell import Ending, PendingCall, StoredCell
 from lastword.core.entries import (
     Answered,
     Asked,
@@ -34,15 +35,25 @@ from lastword.core.entries import (
     Unshown,
     Used,
 )
-from lastword.core.model import Message, MessageId, RunId, SessionId
-from lastword.core.queue import Queued
-from lastword.core.receipt import ProcessNews, Receipt, ToolNews, ToolReport, Unconfirmed
+from lastword.core.model import Message, MessageId, RunId, SessionId, Status
+from lastword.core.question import Question, QuestionNews
+from lastword.core.queue import Queued, QueueNews
+from lastword.core.receipt import ProcessNews, Receipt, ToolReport, Unconfirmed
 from lastword.core.recovery import Recovery
+from lastword.core.scene import Span
 from lastword.core.shown import Shown
-from lastword.runtime.news import QueueNews, Span
+from lastword.core.story import (
+    Begun,
+    Fact,
+    ProgramNews,
+    Progress,
+    Settled,
+    Typing,
+    kind_of,
+    words_of,
+)
 from lastword.runtime.ticket import Ticket
 from lastword.server import cell_wire, process_wire, question_wire, wire
-from lastword.stores.contract import StoredCell
 from lastword.surfaces.words import worded
 
 encode = msgspec.json.Encoder().encode
@@ -132,11 +143,11 @@ class Shapes:
         """What has not ended yet, by the name that its principal knows."""
         return replace(one, name=self.out(one.name)) if one.kind in _NAMED else one
 
-    def text(self, text: str, data: object) -> str:
+    def text(self, fact: Fact) -> str:
         """What an event says; of what was found after a restart, with the names they know."""
-        if isinstance(data, Recovery):
-            return str(replace(data, lost=tuple(RunId(self.out(run)) for run in data.lost)))
-        return text
+        if isinstance(fact, Recovery):
+            return str(replace(fact, lost=tuple(RunId(self.out(run)) for run in fact.lost)))
+        return words_of(fact)
 
     def _tool(self, report: ToolReport) -> wire.ToolOut:
         return wire.ToolOut(self.out(report.call), report.name, report.status)
@@ -171,7 +182,7 @@ class Shapes:
 
     def process(self, span: Span, output: str = "") -> process_wire.ProcessOut:
         news = span.news
-        what = news.job, news.pid, news.command, news.kept, news.takes_input, self.out(span.run)
+        what = news.job, news.pid, news.command, news.kept, news.takes_input, self.out(news.run)
         return process_wire.ProcessOut(
             *what, span.started_at, span.ended_at, news.code, output[-_OUTPUT:]
         )
@@ -277,46 +288,56 @@ class Shapes:
 
     # an event's data
 
-    def data(self, kind: str, data: object) -> Any:  # noqa: ANN401, C901, PLR0911, PLR0912 - one match
-        match kind, data:
-            case "accepted", Message():
-                return self.message(data)
-            case "started", _:
-                return {"messages": cast("tuple[MessageId, ...]", data)}
-            case "ended", Finished():
-                return self._finished(data)
-            case "progress", _:
-                return {"call": self.out(data) if isinstance(data, str) else None}
-            case "typing", _:
-                return {"on": bool(data)}
-            case "call", ToolNews():
-                told = {"call": self.out(data.call), "name": data.name, "status": data.status}
-                more = {"content": data.content, "error": data.error}
-                return told | {"arguments": data.arguments} | more
-            case "call", ToolReport():
-                return self._tool(data)
-            case "process", ProcessNews():
-                told = {"pid": data.pid, "command": data.command, "state": data.state}
-                told |= {"code": data.code, "kept": data.kept, "id": data.job}
-                return told | {"takes_input": data.takes_input}
-            case "question", QuestionNews():
-                question = self.question(data.question)
-                told = {"news": data.news, "question": question, "allowed": data.allowed}
-                answer = data.answer
-                who = (
-                    {"by": answer.by, "scope": answer.scope} if answer else {"by": "", "scope": ""}
-                )
-                return told | who
-            case "cell", StoredCell():
-                return self.cell(data)
-            case "queue", QueueNews():
-                return self.queue(data)
-            case "usage", Used(_, model, read, written):
-                return {"model": model, "input_tokens": read, "output_tokens": written}
-            case _, Receipt():
-                return self.receipt(data)
+    def data(self, fact: Fact) -> tuple[str, Any]:  # noqa: C901, PLR0911, PLR0912 - one match
+        """An event's kind, and what it carries."""
+        match fact:
+            case Said(message):
+                return "accepted", self.message(message)
+            case Began(messages=messages):
+                return "started", {"messages": messages}
+            case Finished():
+                return "ended", self._finished(fact)
+            case Text():
+                return "text", None
+            case Thinking():
+                return "thinking", None
+            case Progress(call=call):
+                return "progress", {"call": None if call is None else self.out(call)}
+            case Typing(on=on):
+                return "typing", {"on": on}
+            case Called(call=call, name=name, arguments=arguments):
+                told = {"call": self.out(call), "name": name, "status": Status.INTENDED}
+                return "call", told | {"arguments": arguments, "content": "", "error": False}
+            case Begun(call=call, name=name):
+                return "call", {"call": self.out(call), "name": name, "status": Status.BEGUN}
+            case Result(call=call, status=status, content=content, error=error):
+                told = {"call": self.out(call), "status": status}
+                return "call", told | {"content": content, "error": error}
+            case ProcessNews():
+                told = {"pid": fact.pid, "command": fact.command, "state": fact.state}
+                told |= {"code": fact.code, "kept": fact.kept, "id": fact.job}
+                return "process", told | {"takes_input": fact.takes_input}
+            case QuestionNews():
+                question = self.question(fact.question)
+                told = {"news": fact.news, "question": question, "allowed": fact.allowed}
+                answer = fact.answer or Answer(allowed=False)
+                return "question", told | {"by": answer.by, "scope": answer.scope}
+            case ProgramNews(cell=cell):
+                return "cell", self.cell(cell)
+            case QueueNews():
+                return "queue", self.queue(fact)
+            case Used(_, model, read, written):
+                return "usage", {"model": model, "input_tokens": read, "output_tokens": written}
+            case Receipt():
+                return "stopped", self.receipt(fact)
+            case Settled(receipt):
+                return "settled", self.receipt(receipt)
+            case Recovery():
+                return "recovered", None
+            case Note() | Summary() | LeftOut() | Declined() | Unshown() | Asked() | Answered():
+                return kind_of(fact), None
             case _:
-                return None
+                assert_never(fact)
 
 
 def asked_before(entries: Sequence[Entry]) -> set[MessageId]:

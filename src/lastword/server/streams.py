@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 from msgspec import Raw
 from starlette.types import Message, Receive, Scope, Send
 
-from lastword.core.leaving import may_leave
+from lastword.core.story import FeedEvent, may_leave
 from lastword.errors import SlowWatcher
-from lastword.runtime.feed import FeedEvent
 from lastword.runtime.session import Session
 from lastword.runtime.tasks import Tasks
 from lastword.server.pieces import in_pieces
@@ -106,7 +105,7 @@ class Hub:
             if event.number > last:
                 break  # a thread has added it since
             frame = self._frames.get(event.number) or self._encoded(event)
-            if not may_leave(event.kind, event.data, event.generation, fenced):
+            if not may_leave(event.fact, event.generation, fenced):
                 missed.append(frame)
                 continue
             parts += self._record(missed)
@@ -131,12 +130,12 @@ class Hub:
         return _frame(last, encode(Event(last, "closed", now, None, 0.0, why, {"why": why})))
 
     def _encoded(self, event: FeedEvent) -> Frame:
-        id_, data = self.id_of(event.number), self._shapes.data(event.kind, event.data)
+        id_, (kind, data) = self.id_of(event.number), self._shapes.data(event.fact)
         run = None if event.run is None else self._shapes.out(event.run)
-        text = self._shapes.text(event.text, event.data)
-        told = Event(id_, event.kind, event.generation, run, event.at, text, data)
+        text = self._shapes.text(event.fact)
+        told = Event(id_, kind, event.generation, run, event.at, text, data)
         json = encode(told)
-        frame = Frame(event.number, event.kind, _frame(id_, json), json)
+        frame = Frame(event.number, kind, _frame(id_, json), json)
         self._frames[event.number] = frame
         if len(self._frames) > 2 * _RECENT:
             for old in sorted(self._frames)[:-_RECENT]:

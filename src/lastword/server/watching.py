@@ -9,10 +9,12 @@ from typing import NamedTuple
 from starlette.types import Receive, Scope, Send
 
 from lastword.agent.permission import Question
+from lastword.core.cell import StoredCell
+from lastword.core.queue import QueueNews
 from lastword.core.receipt import Unconfirmed
+from lastword.core.scene import Span
 from lastword.errors import LastwordError
 from lastword.runtime.clock import time_of_day
-from lastword.runtime.news import QueueNews, Span
 from lastword.runtime.record import Page
 from lastword.runtime.session import Session
 from lastword.server import wire
@@ -22,7 +24,6 @@ from lastword.server.records import shown
 from lastword.server.sessions import session_out
 from lastword.server.shapes import PAGE, Shapes, encode
 from lastword.server.streams import Hub, Watcher
-from lastword.stores.contract import StoredCell
 
 _ENTRIES = 300  # of the log that a snapshot has
 

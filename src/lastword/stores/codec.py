@@ -27,11 +27,11 @@ from typing import (
     get_type_hints,
 )
 
+from lastword.core.cell import StoredCell
 from lastword.core.entries import Called, Entry, Result, Said, Text, Thinking
 from lastword.core.queue import Standing
 from lastword.core.receipt import Receipt
 from lastword.errors import StoreError
-from lastword.stores.contract import StoredCell
 from lastword.stores.pieces import AT_ONCE, pieces
 
 _Read: TypeAlias = Callable[[Any], Any]

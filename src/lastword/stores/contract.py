@@ -11,11 +11,11 @@ writer does not know yet. In SQLite the single writer makes it so, in PostgreSQL
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
 from datetime import UTC, datetime
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from lastword.core.cell import CellId, CellRecord, Values
+from lastword.core.cell import StoredCell, Values
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.core.queue import AT_REST, Standing
 from lastword.core.receipt import Receipt
@@ -27,29 +27,6 @@ from lastword.stores.lease import Claim, Tenure
 State: TypeAlias = Literal["idle", "running", "waiting"]
 Place: TypeAlias = tuple[float, SessionId]
 _TITLE = 80  # characters
-
-
-@value
-class StoredCell:
-    """A cell, as far as it outlives the process: what it runs, and where it stands."""
-
-    session: SessionId
-    record: CellRecord
-    source: str
-    tools: str = ""  # JSON: what it may call, as whoever made it described it
-    run: str = ""  # for which it last worked
-
-    @property
-    def id(self) -> CellId:
-        return self.record.cell
-
-    @property
-    def lean(self) -> StoredCell:
-        """The same, without what only a cell needs that goes on."""
-        record = self.record
-        if record.ending is None or record.frontier is None:
-            return self
-        return replace(self, record=replace(record, frontier=replace(record.frontier, dump=b"")))
 
 
 @value

@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias, cast
 
-from lastword.agent.question import Question
 from lastword.agent.rules import BACKGROUND
-from lastword.agent.scopes import Scope
 from lastword.core.brief import without_middle
 from lastword.core.changes import Line
+from lastword.core.question import Question, Scope
 from lastword.core.value import value
 from lastword.surfaces.cutting import Cut, cut_lines, cut_text
 from lastword.surfaces.marking import in_line, is_unseen, marked

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from lastword.core.receipt import Receipt
-from lastword.runtime.feed import FeedEvent
+from lastword.core.story import FeedEvent
 
 
 class Recorder(list[FeedEvent]):

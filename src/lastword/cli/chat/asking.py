@@ -16,7 +16,7 @@ from lastword.errors import LastwordError
 from lastword.surfaces.words import SETTLES, Choice, choices
 
 if TYPE_CHECKING:
-    from lastword.agent.question import Question
+    from lastword.core.question import Question
 
 _WORDS = {"y": "y", "n": "n", "a": "a", "w": "w", "yes": "y", "no": "n", "always": "a"}
 

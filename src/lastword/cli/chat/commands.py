@@ -6,11 +6,11 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol, TypeAlias, get_args
 
-from lastword.agent.question import Question
 from lastword.cli.chat.programs import answered, shown
 from lastword.cli.chat.words import count, listing, short
 from lastword.core.cell import PendingCall
 from lastword.core.model import Message, Policy
+from lastword.core.question import Question
 from lastword.core.receipt import Receipt
 from lastword.errors import LastwordError
 from lastword.runtime.runtime import Runtime

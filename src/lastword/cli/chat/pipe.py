@@ -17,10 +17,11 @@ from typing import TextIO
 from lastword.cli.chat.asking import Questions
 from lastword.cli.chat.words import about, plain, receipt_lines, short
 from lastword.cli.chat.writing import Writing
+from lastword.core.entries import Finished, Text
 from lastword.core.model import Outcome, RunId
 from lastword.core.receipt import Receipt
+from lastword.core.story import FeedEvent
 from lastword.errors import LastwordError
-from lastword.runtime.feed import FeedEvent
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
 from lastword.runtime.stop import Answer
@@ -181,14 +182,15 @@ class _Once:
         run: RunId | None = None
         try:
             async for event in events:
-                if message in about(event):
-                    if event.kind == "ended":
-                        if event.text not in _TO_THE_END:
+                fact = event.fact
+                if message in about(fact):
+                    if isinstance(fact, Finished):
+                        if fact.outcome not in _TO_THE_END:
                             self._out.writing.cut()
                         return
                     run = event.run
-                elif event.kind == "text" and event.run == run:
-                    self._out.put(event.text)
+                elif isinstance(fact, Text) and fact.run == run:
+                    self._out.put(fact.text)
         finally:
             self._out.end()
 

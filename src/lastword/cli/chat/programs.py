@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lastword import cells
-from lastword.agent.question import Question
 from lastword.cli.chat.question import question_lines
-from lastword.core.cell import PendingCall
+from lastword.core.cell import PendingCall, StoredCell
+from lastword.core.question import Question
 from lastword.runtime.session import Session
-from lastword.stores.contract import StoredCell
 
 WAITS = "? A program waits for you; /programs shows what for."
 _NO = "the person did not allow it"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lastword.agent.question import Question
 from lastword.cli.chat.asking import keys_of
+from lastword.core.question import Question
 from lastword.surfaces.marking import in_line
 from lastword.surfaces.words import worded
 

@@ -10,7 +10,6 @@ from secrets import token_hex
 
 from lastword.agent.left import left_question
 from lastword.agent.permission import Questions as Known
-from lastword.agent.question import Question
 from lastword.cli.chat import commands
 from lastword.cli.chat.asking import Asking, Questions
 from lastword.cli.chat.keys import bindings
@@ -21,7 +20,9 @@ from lastword.cli.chat.screen import Live, Screen
 from lastword.cli.chat.telling import MORE, Telling
 from lastword.cli.chat.words import count, receipt_lines, rows_of, short
 from lastword.core.cell import PendingCall
-from lastword.core.model import Message, MessageId, Outcome, Policy
+from lastword.core.entries import Said
+from lastword.core.model import MessageId, Outcome, Policy
+from lastword.core.question import Question
 from lastword.core.receipt import Receipt
 from lastword.core.words import means_stop
 from lastword.errors import LastwordError, Refused, SlowWatcher
@@ -184,11 +185,11 @@ class Chat:
                 async for event in session.events(after):
                     left_out = event.number > self._seen.get(session.id, 0) + 1
                     self._seen[session.id] = event.number
-                    if isinstance(event.data, Message) and event.data.id in self._ours:
-                        self._accepted.add(event.data.id)
+                    if isinstance(event.fact, Said) and event.fact.message.id in self._ours:
+                        self._accepted.add(event.fact.message.id)
                     if left_out and behind:  # it was stopped before the screen came to it
                         telling.say(MORE)
-                    telling.tell(event)
+                    telling.tell(event.fact)
                     behind = self._screen.clogged
                     if behind:
                         await self._screen.room()

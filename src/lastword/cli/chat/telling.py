@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Literal, Protocol, assert_never
 
 from lastword.cli.chat.arguments import arguments_line
 from lastword.cli.chat.blocks import Block, Blocks
 from lastword.cli.chat.paint import Paint, Style
 from lastword.cli.chat.programs import WAITS
 from lastword.cli.chat.words import (
-    about,
     call_line,
     noteworthy,
     plain,
@@ -19,11 +18,12 @@ from lastword.cli.chat.words import (
     recovered_line,
     short,
 )
+from lastword.core import story
+from lastword.core.cell import StoredCell
+from lastword.core.entries import Result
 from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, Status
-from lastword.core.receipt import ProcessNews, Receipt, ToolNews, ToolReport
-from lastword.core.recovery import Recovery
-from lastword.runtime.feed import FeedEvent
-from lastword.stores.contract import StoredCell
+from lastword.core.receipt import Receipt
+from lastword.core.story import Fact
 
 MORE = "(more was said than could be shown)"
 
@@ -79,35 +79,49 @@ class Telling:
             self._sheet.write(self._block(block))
         self._sheet.draw_soon()
 
-    def tell(self, event: FeedEvent) -> None:  # noqa: C901, PLR0912 - one match
-        """One event."""
-        match event.kind, event.data:
-            case ("text" | "thinking") as voice, _:
-                self._hear(voice, event.text)
-            case "progress", _:
-                self.say(f"· {short(event.text, 200)}")
-            case "call", ToolReport() as report:
-                self._call(report)
-            case "process", ProcessNews(state="starting"):
-                self.started += 1
-                self.say(f"$ {short(event.text, 200)}")
-            case "accepted", Message() as message:
+    def tell(self, fact: Fact) -> None:  # noqa: C901, PLR0912, PLR0915 - one match
+        """One of its facts."""
+        match fact:
+            case story.Text(text=text):
+                self._hear("text", text)
+            case story.Thinking(text=text):
+                self._hear("thinking", text)
+            case story.Progress(text=text):
+                self.say(f"· {short(text, 200)}")
+            case story.Called(call=call, name=name, arguments=arguments):
+                self.finish()
+                self._calls[call] = name, arguments_line(arguments), self._loop.time()
+            case story.Result():
+                self._call_ended(fact)
+            case story.ProcessNews(state=state, command=command):
+                if state == "starting":
+                    self.started += 1
+                    self.say(f"$ {short(command, 200)}")
+            case story.Said(message):
                 self._messages[message.id] = message
-            case "started", _:
-                self._begin(about(event))
-            case "ended", _:
-                self._end(Outcome(event.text), about(event))
-            case "stopped", Receipt() as receipt:
-                self._stopped(receipt)
-            case "settled", Receipt() as receipt:
+            case story.Began(messages=ids):
+                self._begin(ids)
+            case story.Finished(outcome=outcome, messages=ids):
+                self._end(outcome, ids)
+            case story.Receipt():
+                self._stopped(fact)
+            case story.Settled(receipt):
                 self.receipt = receipt
                 self.aside(f"What was still ending has ended ({short(receipt.session)}).")
-            case "recovered", Recovery() as found:
-                self.say(recovered_line(found), "yellow")
-            case "cell", StoredCell() as cell:
+            case story.Recovery():
+                self.say(recovered_line(fact), "yellow")
+            case story.ProgramNews(cell=cell):
                 self._cell(cell)
-            case _:
+            case story.Typing() | story.Begun() | story.Used() | story.QueueNews():
+                pass  # the line below the text shows how these stand
+            case story.QuestionNews() | story.Asked() | story.Answered():
+                pass  # asked where the person types
+            case story.Note() | story.Summary() | story.LeftOut():
+                pass  # for the model
+            case story.Declined() | story.Unshown():
                 pass
+            case _:
+                assert_never(fact)
 
     def _cell(self, cell: StoredCell) -> None:
         """That a program waits is said once for each time it does."""
@@ -129,15 +143,10 @@ class Telling:
             return self._paint.line(block.text, "dim")
         return self._paint.block(block)
 
-    def _call(self, report: ToolReport) -> None:
-        if report.status in {Status.INTENDED, Status.BEGUN}:
-            said = arguments_line(report.arguments) if isinstance(report, ToolNews) else ""
-            self.finish()
-            self._calls[report.call] = report.name, said, self._loop.time()
-            return
-        _, said, since = self._calls.pop(report.call, (report.name, "", None))
+    def _call_ended(self, result: Result) -> None:
+        name, said, since = self._calls.pop(result.call, ("a call", "", None))
         took = None if since is None else self._loop.time() - since
-        self.say(call_line(report.name, report.status, took, said=said))
+        self.say(call_line(name, result.status, took, said=said))
 
     def _begin(self, ids: tuple[MessageId, ...]) -> None:
         self.finish()

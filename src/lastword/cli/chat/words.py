@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import cast
 
-from lastword.core.entries import Finished
+from lastword.core.entries import Began, Finished
 from lastword.core.model import MessageId, Reason, Status
 from lastword.core.receipt import Receipt
 from lastword.core.recovery import Recovery
-from lastword.runtime.feed import FeedEvent
+from lastword.core.story import Fact
 
 _TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _PICTURES = 0x2400  # where the pictures of the control characters begin
@@ -189,8 +188,6 @@ def listing(lines: Iterable[str], *, nothing: str) -> list[str]:
     return list(lines) or [nothing]
 
 
-def about(event: FeedEvent) -> tuple[MessageId, ...]:
+def about(fact: Fact) -> tuple[MessageId, ...]:
     """The messages whose turn has come, or has ended."""
-    if isinstance(event.data, Finished):
-        return event.data.messages
-    return cast("tuple[MessageId, ...]", event.data) if event.kind == "started" else ()
+    return fact.messages if isinstance(fact, Began | Finished) else ()

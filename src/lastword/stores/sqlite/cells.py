@@ -6,11 +6,10 @@ import logging
 import sqlite3
 from collections.abc import Iterable, Iterator
 
-from lastword.core.cell import Values
+from lastword.core.cell import StoredCell, Values
 from lastword.core.model import SessionId
 from lastword.errors import StoreError
 from lastword.stores.codec import decode_cell
-from lastword.stores.contract import StoredCell
 
 log = logging.getLogger("lastword")
 _OF = "SELECT id, body FROM cells WHERE session = (SELECT key FROM sessions WHERE id = ?)"

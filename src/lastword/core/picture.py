@@ -1,0 +1,316 @@
+"""A picture of a session: its facts, folded into what a person can see of it.
+
+The one fold. Whoever shows a session applies each of its facts here and draws the changes. Its
+laws, explored in the tests:
+
+1. A picture of the log at any fact, and the rest of the facts, are the picture of all of them.
+2. A fact that is heard twice changes nothing.
+3. No live change follows the fence of its generation. What a run had let out before the fence, and
+   had not been told by then, is shown as what was said, with the end of its run.
+4. Whoever applies the changes to what it had has the picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import assert_never
+
+from lastword.core import story
+from lastword.core.asks import Answer
+from lastword.core.cell import CellId, StoredCell
+from lastword.core.entries import Entry, Finished
+from lastword.core.model import CallId, Generation, MessageId, RunId, SessionId
+from lastword.core.question import Question, QuestionNews
+from lastword.core.queue import QueueNews
+from lastword.core.receipt import ProcessNews, Receipt
+from lastword.core.scene import (
+    AskClosed,
+    AskOpened,
+    Change,
+    Item,
+    Phase,
+    PhaseIs,
+    ProcessIs,
+    ProcessStarts,
+    ProgramIs,
+    QueueIs,
+    SaidMessage,
+    Span,
+    UsageIs,
+    Wait,
+    WaitIs,
+)
+from lastword.core.story import Fact, FeedEvent, is_effect, run_of
+from lastword.core.turns import Turns
+
+_MOST_WAITS = 200
+_ENDED_PROCESSES = 100
+
+
+class Picture:
+    """One session's, from some fact on."""
+
+    def __init__(self, session: SessionId) -> None:
+        self.session = session
+        self.seen = 0  # the number of the last event that is in it
+        self.phase = Phase()
+        self.queue = QueueNews((), hushed=False)
+        self.questions: dict[str, Question] = {}
+        self.waits: dict[CallId, Wait] = {}
+        self.programs: dict[CellId, StoredCell] = {}
+        self.processes: dict[int | str, Span] = {}
+        self._changes: list[Change] = []
+        self._turns = Turns(self._changes.append)
+        self._over: set[RunId] = set()
+        self._held: dict[
+            RunId, list[FeedEvent]
+        ] = {}  # let out before a fence, and not told by then
+        self._fence = 0
+
+    @property
+    def items(self) -> list[Item]:
+        """What stands below one another."""
+        return self._turns.items
+
+    @property
+    def messages(self) -> dict[MessageId, SaidMessage]:
+        """What was said, by id."""
+        return self._turns.messages
+
+    @property
+    def pending(self) -> list[MessageId]:
+        """What was accepted, and does not stand among the items yet."""
+        return self._turns.pending
+
+    # facts
+
+    def record(self, entries: Iterable[Entry]) -> None:
+        """What the log has, before anything is heard: nothing is to be drawn of it yet."""
+        for entry in entries:
+            at = entry.fenced_at if isinstance(entry, Receipt) else getattr(entry, "at", 0.0)
+            self._take(entry, Generation(0), at, live=False)
+        self._changes.clear()
+
+    def stands(
+        self,
+        *,
+        seen: int,
+        phase: Phase,
+        queue: QueueNews,
+        questions: Iterable[Question] = (),
+        programs: Iterable[StoredCell] = (),
+        processes: Iterable[Span] = (),
+    ) -> None:
+        """How all stands that the log does not have, at one moment: that of an event's number."""
+        self.seen = seen
+        self.phase = replace(phase, level=phase.level or self.phase.level)
+        self._queue_is(queue)
+        self.questions = {question.id: question for question in questions}
+        self.programs = {cell.id: cell for cell in programs}
+        self.processes = {span.key: span for span in processes}
+        if not phase.ending:
+            self._turns.settle()
+        self._changes.clear()
+
+    def hear(self, event: FeedEvent, fenced: int = 0) -> list[Change]:
+        """What is different with this event; nothing if it was heard before.
+
+        `fenced` is where the last stop or takeover has moved the session's generation to.
+        """
+        if event.number <= self.seen:
+            return []
+        self.seen = event.number
+        fact, run = event.fact, run_of(event.fact)
+        if run is not None and is_effect(fact):
+            if run in self._over:
+                return []
+            if event.generation < max(self._fence, fenced):
+                self._held.setdefault(run, []).append(event)
+                return []
+        if isinstance(fact, Finished):
+            self._release(fact.run)
+        elif isinstance(fact, Receipt):
+            for ended in fact.runs:
+                self._release(ended)
+        self._phase(generation=max(self.phase.generation, event.generation))
+        self._take(fact, event.generation, event.at, live=is_effect(fact))
+        return self._told()
+
+    def _told(self) -> list[Change]:
+        told, self._changes[:] = list(self._changes), []
+        return told
+
+    def _release(self, run: RunId) -> None:
+        """What was held back is part of what was said."""
+        for event in self._held.pop(run, ()):
+            if not isinstance(event.fact, story.Typing | QuestionNews | ProcessNews):
+                self._take(event.fact, event.generation, event.at, live=False)
+
+    def _take(  # noqa: C901, PLR0912, PLR0915 - one match
+        self, fact: Fact, generation: Generation, at: float, *, live: bool
+    ) -> None:
+        turns = self._turns
+        match fact:
+            case story.Said(message):
+                turns.said(message, at)
+            case story.Began(run, began_at, messages):
+                turns.began(run, began_at, messages, at)
+                self._phase(active=run, generation=max(self.phase.generation, began_at))
+            case story.Text(run, text):
+                turns.uttered("text", run, generation, text, at, live=live)
+            case story.Thinking(run, text):
+                turns.uttered("thinking", run, generation, text, at, live=live)
+            case story.Progress(run, text, call):
+                turns.progressed(run, generation, call, text, at, live=live)
+            case story.Typing(run, on):
+                if self.phase.active == run:
+                    self._phase(live=live, typing=on)
+            case story.Called():
+                turns.called(fact, generation, at, live=live)
+            case story.Begun(run, call, name):
+                turns.begun(run, call, name, at, live=live)
+            case story.Result():
+                self._unasked(at, lambda wait: wait.call == fact.call)
+                turns.ended(fact, at)
+            case story.Asked(run, call, tool):
+                self._asked(Wait(call, run, tool, at))
+            case story.Answered(run, call, allowed, by, scope):
+                self._answered(run, call, Answer(allowed, by, scope), at)
+            case QuestionNews():
+                self._question(fact, at, live=live)
+            case ProcessNews():
+                self._process(fact, at, live=live)
+            case story.ProgramNews(cell=cell):
+                self._program(cell)
+            case QueueNews():
+                self._queue_is(fact)
+            case story.Used(run, model, read, written):
+                if live:
+                    self._changes.append(UsageIs(run, model, read, written, live=True))
+            case story.Note(run, text):
+                turns.noted(run, text)
+            case story.LeftOut(run=run, text=text):
+                turns.noted(run, text)
+            case story.Summary():
+                turns.noted(None, "Earlier turns were summarised for the model.")
+            case story.Recovery():
+                if text := str(fact):
+                    turns.noted(None, text)
+            case Finished():
+                self._finished(fact, at)
+            case Receipt():
+                self._receipt(fact, settled=False)
+            case story.Settled(receipt):
+                self._receipt(receipt, settled=True)
+            case story.Declined() | story.Unshown():
+                pass  # for the model
+            case _:
+                assert_never(fact)
+
+    # what stands beside
+
+    def _phase(self, *, live: bool = False, **changed: object) -> None:
+        phase = replace(self.phase, **changed)
+        if phase != self.phase:
+            self.phase = phase
+            self._changes.append(PhaseIs(phase, live))
+
+    def _queue_is(self, queue: QueueNews) -> None:
+        if queue == self.queue:
+            return
+        there = {one.message.id for one in queue.messages}
+        # nobody tells that a run took up what was sent to steer it: it is gone from the queue
+        for one in self.queue.messages:
+            if one.placed == "steering" and one.message.id not in there and self.phase.active:
+                self._turns.joined(self.phase.active, one.message.id)
+        self.queue = queue
+        for one in queue.messages:
+            self._turns.said(one.message, 0.0)
+        self._changes.append(QueueIs(queue))
+
+    def _asked(self, wait: Wait) -> None:
+        if wait.call not in self.waits:
+            self.waits[wait.call] = wait
+            self._changes.append(WaitIs(wait))
+            for old in list(self.waits)[:-_MOST_WAITS]:
+                del self.waits[old]
+
+    def _answered(self, run: RunId, call: CallId, answer: Answer, at: float) -> None:
+        wait = self.waits.get(call) or Wait(call, run)  # asked before what is known here
+        if not wait.until:
+            self.waits[call] = replace(wait, until=at, answer=answer)
+            self._changes.append(WaitIs(self.waits[call]))
+        self._turns.answered(run, call, answer, at)
+
+    def _unasked(self, at: float, is_over: Callable[[Wait], bool]) -> None:
+        for wait in [one for one in self.waits.values() if not one.until and is_over(one)]:
+            self.waits[wait.call] = replace(wait, until=at)
+            self._changes.append(WaitIs(self.waits[wait.call]))
+
+    def _question(self, told: QuestionNews, at: float, *, live: bool) -> None:
+        question, call = told.question, CallId(told.question.call)
+        if told.news == "opened":
+            if question.run not in self._over:
+                self.questions[question.id] = question
+                self._changes.append(AskOpened(question, live))
+                self._asked(Wait(call, question.run, question.tool, at))
+            return
+        if self.questions.pop(question.id, None):
+            self._changes.append(AskClosed(question.id, told.answer))
+        if told.answer:
+            self._answered(question.run, call, told.answer, at)
+        else:
+            self._unasked(at, lambda wait: wait.call == call)
+
+    def _process(self, news: ProcessNews, at: float, *, live: bool) -> None:
+        if news.state == "starting":  # it has no number yet
+            self._changes.append(ProcessStarts(news, live))
+            return
+        key = news.job if news.kept else news.pid
+        before = self.processes.get(key)
+        if before is None or before.ended_at is not None:
+            if news.state != "started":
+                return
+            before = Span(news, at)
+        ended_at = at if news.state == "ended" else None
+        job, run = news.job or before.news.job, before.news.run
+        span = Span(replace(news, job=job, run=run), before.started_at, ended_at)
+        self.processes[key] = span
+        self._changes.append(ProcessIs(span))
+        over = [key for key, one in self.processes.items() if one.ended_at is not None]
+        for old in over[:-_ENDED_PROCESSES]:
+            del self.processes[old]
+
+    def _program(self, cell: StoredCell) -> None:
+        if self.programs.get(cell.id) == cell:
+            return
+        if cell.record.ending is None:
+            self.programs[cell.id] = cell
+        else:
+            self.programs.pop(cell.id, None)
+        self._changes.append(ProgramIs(cell))
+
+    # ends
+
+    def _finished(self, end: Finished, at: float) -> None:
+        self._unasked(at, lambda wait: wait.run == end.run)
+        self._over.add(end.run)
+        for question in [one for one in self.questions.values() if one.run == end.run]:
+            del self.questions[question.id]
+            self._changes.append(AskClosed(question.id))
+        if self.phase.active == end.run:
+            self._phase(active=None, typing=False)
+        self._turns.finished(end, at)
+
+    def _receipt(self, receipt: Receipt, *, settled: bool) -> None:
+        self._fence = max(self._fence, receipt.generation)
+        self._over.update(receipt.runs)
+        if self.phase.active in receipt.runs:
+            self._phase(active=None, typing=False)
+        self._phase(
+            ending=tuple(receipt.unconfirmed),
+            level=receipt.level or self.phase.level,
+            generation=max(self.phase.generation, receipt.generation),
+        )
+        self._turns.receipted(receipt, settled=settled)
