@@ -62,7 +62,7 @@ export function endWords({ ending: { outcome, error, may_have_executed: doubtful
 /**
  * What a person typed as a call's result: JSON where it is, else a text.
  * @param {string} typed
- * @returns {{value: any, words: string, wrong: boolean}} and how it was understood
+ * @returns {{value: unknown, words: string, wrong: boolean}} and how it was understood
  */
 export function taken(typed) {
   const text = typed.trim();
