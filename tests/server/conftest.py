@@ -3,6 +3,7 @@
 Every answer that one gets is held against the OpenAPI document. A test of the page has a browser, a
 server, a person who has opened its link, and a visitor, who is that person in a session of their
 own. Whoever needs another server, or something to be there already, has a fixture of that name.
+What needs no screen has the page's modules, in Node.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import pytest
 
 from tests.server.client import Answer, Client
 from tests.server.conforming import must_conform
+from tests.server.page_node import Modules, running
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -39,6 +41,12 @@ def documented(monkeypatch: pytest.MonkeyPatch) -> None:
         return answer
 
     monkeypatch.setattr(Client, "ask", checked)
+
+
+@pytest.fixture(scope="session")
+def modules() -> Generator[Modules]:
+    with running() as modules:
+        yield modules
 
 
 @pytest.fixture(scope="module")

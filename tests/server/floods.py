@@ -10,6 +10,7 @@ _AT_ONCE = 4096  # characters
 _SIZE = 24_000  # characters of most of them: more than the page looks at together
 _PARAGRAPH = 5900  # characters: as long as one is that the page still looks into
 _LARGE = 1_500_000
+NODES = 9000  # that a page makes of one at most, with what a last window may add
 
 _REPEATED = {
     "ticks": "`",

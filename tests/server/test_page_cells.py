@@ -18,7 +18,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.server.browser import Visitor
 from tests.server.card_scripts import PROGRAM_CARD
-from tests.server.page_scripts import ANSWERED
 
 PROGRAM = """
 import asyncio
@@ -221,9 +220,3 @@ def test_a_program_is_ended_by_who_means_it_and_that_is_still_told_later(visitor
         visitor.quiet()
         visitor.page.reload()
     assert ending(visitor)["outcome"] == "terminated"
-
-
-def test_what_was_not_brought_to_a_program_can_be_answered_again(person: Visitor) -> None:
-    person.arrive()
-    assert person.page.evaluate(ANSWERED) == [True, False, True, True, True, True, False]
-    person.leave()

@@ -15,7 +15,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.server.browser import Visitor
 from tests.server.card_scripts import CARD, CARDS
-from tests.server.page_scripts import WAITED
 
 HALF, LESS = 600, 400  # ms: more and less than half a second, on a clock that is set
 
@@ -242,16 +241,3 @@ def test_the_beginning_of_what_is_asked_is_on_the_screen_when_it_comes(
     expect(card.get_by_role("button", name="Show all of it")).to_be_visible()
     page.keyboard.press("Escape")
     page.set_viewport_size({"width": 1280, "height": 860})
-
-
-@pytest.mark.scenario("W19", part="server")
-def test_after_a_reload_it_is_seen_that_a_tool_waited_and_who_allowed_it(visitor: Visitor) -> None:
-    whole, in_parts = visitor.page.evaluate(WAITED)
-    assert whole == in_parts
-    tags, waits = whole
-    assert tags == [
-        "completed · 1.5 s · allowed by ann",
-        "not started · denied",
-        "not started",
-    ]
-    assert waits == [["allowed by ann", 2, 5], ["denied", 2, 6], ["withdrawn", 2, 7]]

@@ -12,6 +12,7 @@ pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not in
 from playwright.sync_api import Page, expect
 
 from tests.server.browser import Visitor
+from tests.server.page_scripts import FOLLOWED
 
 # the answer grows in a frame, and again before the page is told that it was scrolled
 GROWS = """async () => {
@@ -76,3 +77,11 @@ def test_who_scrolled_up_to_read_stays_there_until_they_go_back(visitor: Visitor
     assert away(page) < 2
     page.evaluate(GROWS)
     assert away(page) < 2
+
+
+def test_the_box_of_long_code_follows_it_and_tables_are_aligned_as_they_were_written(
+    visitor: Visitor,
+) -> None:
+    followed, aligned = visitor.page.evaluate(FOLLOWED)
+    assert followed == [True] * 4
+    assert aligned == ["left", "left", "center", "right"]

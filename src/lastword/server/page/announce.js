@@ -5,9 +5,15 @@ import { standing } from "./program-facts.js";
 import { endWords, waitsFor } from "./program-words.js";
 import { plain, short } from "./words.js";
 
+/** @import { Asked, Item, State } from "./types.d.ts" */
+
 const LONGEST = 900;
 
-/** @returns {{polite: string[], urgent: string[]}} what to say of the way from one state to the next */
+/**
+ * @param {State} before
+ * @param {State} now
+ * @returns {{polite: string[], urgent: string[]}} what to say of the way from one state to the next
+ */
 export function news(before, now) {
   if (before.session !== now.session || !before.known) return { polite: [], urgent: [] };
   const urgent = now.questions
@@ -29,20 +35,22 @@ export function news(before, now) {
   return { polite, urgent };
 }
 
-function firstLines({ lines, summary }) {
-  return [summary, ...lines.slice(0, 20).map((line) => line.text)].filter(Boolean).join("\n");
+/** @param {Asked} question */
+function firstLines({ lines: all, summary }) {
+  return [summary, ...all.slice(0, 20).map((line) => line.text)].filter(Boolean).join("\n");
 }
 
+/** @param {Item} item @param {Item | undefined} before @returns {string[]} */
 function toldOf(item, before) {
   if (item === before) return [];
   if (item.kind === "receipt")
     return [
       [head(item.receipt, item.settled), ...lines(item.receipt).map((one) => one.text)].join(". "),
     ];
-  if (item.kind !== "turn" || !before || before.outcome || !item.outcome) return [];
+  if (item.kind !== "turn" || before?.kind !== "turn" || before.outcome || !item.outcome) return [];
   const text = item.parts
-    .filter((part) => part.kind === "text")
-    .map((part) => part.text)
+    .map((part) => (part.kind === "text" ? part.text : null))
+    .filter((one) => one !== null)
     .join("\n");
   if (item.outcome === "completed") return [`Answer: ${short(text, LONGEST)}`];
   return item.outcome === "failed" ? [`The answer failed. ${plain(item.error)}`] : [];
@@ -52,11 +60,13 @@ export class Announcer {
   #polite;
   #urgent;
 
+  /** @param {HTMLElement} polite @param {HTMLElement} urgent */
   constructor(polite, urgent) {
     this.#polite = polite;
     this.#urgent = urgent;
   }
 
+  /** @param {{polite: string[], urgent: string[]}} news */
   say({ polite, urgent }) {
     if (polite.length) this.#polite.textContent = polite.join(" ");
     if (urgent.length) this.#urgent.textContent = urgent.join(" ");

@@ -20,7 +20,26 @@ import { nextTheme, theme } from "./theme.js";
 import { going, phase, stoppable } from "./view.js";
 import { call, sessionPath, Stream } from "./wire.js";
 
-const find = (selector) => document.querySelector(selector);
+/**
+ * @import { Cells } from "./told.d.ts"
+ * @import { Action, Event, Link, Me, Older, Right } from "./types.d.ts"
+ * @import { Problem } from "./wire.js"
+ */
+
+/**
+ * What index.html has.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ */
+function find(tag) {
+  return /** @type {HTMLElementTagNameMap[T]} */ (document.querySelector(tag));
+}
+
+/** @param {string} id */
+function named(id) {
+  return /** @type {HTMLElement} */ (document.getElementById(id));
+}
+
 const parts = {
   sessions: find("lw-sessions"),
   head: find("lw-head"),
@@ -29,22 +48,29 @@ const parts = {
   queue: find("lw-queue"),
   composer: find("lw-composer"),
 };
-const announcer = new Announcer(find("#polite"), find("#urgent"));
-const notices = new Notices(find("#notice"), find("#banner"), () => app.drawSoon());
+const announcer = new Announcer(named("polite"), named("urgent"));
+const notices = new Notices(named("notice"), named("banner"), () => app.drawSoon());
+
+/** @type {Record<string, string>} */
+const MARKS = { stopping: "■ ", asking: "? ", standing: "? ", idle: "", quiet: "", waiting: "" };
 
 class App {
   state = blank(addressed()); // from the first moment on it can be stopped
+  /** @type {Me | null} */
   me = null;
+  /** @type {Link} */
   link = "connecting";
   skew = 0; // seconds that the server's clock is ahead of this one
+  /** @type {Stream | null} */
   #stream = null;
   #drawn = false;
   #told = this.state;
   #farewell = ""; // what there is to say of the session that was shown before
 
-  /** @param {"send" | "stop" | "approve"} what */
+  /** @param {Right} what */
   may = (what) => this.me?.rights?.includes(what) ?? true;
 
+  /** @param {Action} action */
   dispatch(action) {
     const next = reduce(this.state, action);
     if (next === this.state) return;
@@ -86,16 +112,13 @@ class App {
     });
     parts.sessions.show({ ...shelf.rows(state), me, now });
     notices.link(link, state);
-    const mark =
-      { stopping: "■ ", asking: "? ", standing: "? ", idle: "", quiet: "", waiting: "" }[
-        phase(state)
-      ] ?? "● ";
+    const mark = MARKS[phase(state)] ?? "● ";
     document.title = `${mark}${state.title || "lastword"}${state.title ? " · lastword" : ""}`;
     document.body.dataset.session = state.known ? state.session : "";
     document.body.dataset.phase = phase(state);
   }
 
-  /** Show a session: what it was before is replaced only once it has come. */
+  /** Show a session: what it was before is replaced only once it has come. @param {string} id */
   async open(id) {
     if (id === this.state.session && this.#stream) return;
     this.close();
@@ -108,6 +131,7 @@ class App {
     else this.watch(id);
   }
 
+  /** @param {string} id */
   #turnTo(id) {
     this.state = blank(id);
     this.#told = this.state;
@@ -139,6 +163,7 @@ class App {
   async #recall() {
     const { session } = this.state;
     try {
+      /** @type {Cells} */
       const { cells } = await call("GET", sessionPath(session, "/cells"));
       if (session === this.state.session) this.dispatch({ type: "programs", cells });
     } catch {
@@ -146,6 +171,7 @@ class App {
     }
   }
 
+  /** @param {Event} event */
   #heard(event) {
     const skew = event.at - Date.now() / 1000;
     if (event.kind === "text" && Math.abs(skew - this.skew) > 2) this.skew = skew;
@@ -171,16 +197,19 @@ class App {
     }
   }
 
+  /** @param {Link} link */
   #linked(link) {
     if (link === "open" && this.link === "reconnecting") notices.clear();
     this.link = link;
     this.drawSoon();
   }
 
+  /** @param {Problem} problem */
   #refused(problem) {
     this.#stream = null;
     if (problem.status === 401) notices.signedOut();
-    else if (problem.status === 404) this.state.items.length ? this.#deleted() : this.#nothingYet();
+    else if (problem.status === 404 && this.state.items.length) this.#deleted();
+    else if (problem.status === 404) this.#nothingYet();
     else notices.problem(problem);
   }
 
@@ -200,6 +229,7 @@ class App {
     const { session } = this.state;
     try {
       const before = this.state.entries[0]?.number ?? 0;
+      /** @type {Older} */
       const { entries, more, messages } = await call(
         "GET",
         sessionPath(session, `/log?before=${before}&limit=200`),
@@ -239,7 +269,10 @@ parts.conversation.begin({
 });
 parts.timeline.begin();
 parts.queue.begin(desk.queue);
-parts.composer.begin({ send: (...about) => desk.send(...about), stop: () => desk.stop() });
+parts.composer.begin({
+  send: (text, mode, id) => desk.send(text, mode, id),
+  stop: () => desk.stop(),
+});
 listenForKeys({
   stop: () => desk.stop(),
   parts,
@@ -251,12 +284,12 @@ listenForKeys({
 function drawer(open = !document.body.classList.contains("drawer")) {
   const was = document.body.classList.contains("drawer");
   document.body.classList.toggle("drawer", open);
-  find("#scrim").hidden = !open;
+  named("scrim").hidden = !open;
   if (open) parts.sessions.focus();
   return was;
 }
 
-find("#scrim").addEventListener("click", () => drawer(false));
+named("scrim").addEventListener("click", () => drawer(false));
 window.addEventListener("hashchange", () => {
   if (isLink()) return location.reload(); // another link was opened here
   drawer(false);

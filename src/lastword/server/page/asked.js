@@ -6,15 +6,19 @@ import { button, h, say, set } from "./dom.js";
 import { icon } from "./icons.js";
 import { count, plain } from "./words.js";
 
+/** @import { Asked, LineOut } from "./types.d.ts" */
+
 const UNSEEN = /(⟨U\+[0-9A-F]{4,6}⟩)/; // a character that cannot be seen, as the server marks it
+/** @type {Record<LineOut["mark"], "del" | "ins" | "i" | "span">} */
 const TAGS = { "-": "del", "+": "ins", "@": "i", " ": "span" };
 const SLACK = 2; // pixels
 
-/** What wants to do what. */
+/** What wants to do what. @param {Asked} question */
 export function headline({ tool, asks, summary }) {
   return [h("b", {}, plain(tool)), ` ${asks}`, summary && h("small", {}, summary)];
 }
 
+/** @param {Asked} question */
 export function notesOf({ notes }) {
   return notes.map((text) => h("p", { class: "warning" }, icon("warn"), text));
 }
@@ -30,7 +34,7 @@ export class Lines {
   element;
 
   /**
-   * @param {any} question
+   * @param {Asked} question
    * @param {boolean} theirs whether it is theirs to allow
    * @param {() => void} changed told when its end was seen
    */
@@ -84,23 +88,34 @@ export class Lines {
   }
 }
 
-/** How a text of several lines ends, in as many characters as a line has room for. */
+/**
+ * How a text of several lines ends, in as many characters as a line has room for.
+ * @param {LineOut[]} lines
+ * @param {Asked["kind"]} kind
+ */
 function endOf(lines, kind) {
   const last = lines.findLast(({ text }) => text.trim())?.text.trim() ?? "";
   return kind === "diff" || lines.length < 2 ? "" : last.length > 100 ? `…${last.slice(-100)}` : last;
 }
 
-/** Neighbouring lines of one kind are one node, however many there are. */
+/**
+ * Neighbouring lines of one kind are one node, however many there are.
+ * @param {LineOut[]} lines
+ * @param {Asked["kind"]} kind
+ */
 function runs(lines, kind) {
+  /** @type {{mark: LineOut["mark"], lines: string[]}[]} */
   const found = [];
   for (const { mark, text } of lines) {
     const line = kind === "diff" ? `${mark === "@" ? "⋯" : mark} ${text}` : text;
-    if (found.at(-1)?.mark === mark) found.at(-1).lines.push(line);
+    const last = found.at(-1);
+    if (last?.mark === mark) last.lines.push(line);
     else found.push({ mark, lines: [line] });
   }
   return found.map((run) => h(TAGS[run.mark], {}, ...marked(run.lines.join("\n"))));
 }
 
+/** @param {string} text */
 function marked(text) {
   return text.split(UNSEEN).map((part, index) => (index % 2 ? h("mark", {}, part) : part));
 }

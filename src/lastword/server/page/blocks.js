@@ -4,15 +4,27 @@
 
 import { asItIs, inline } from "./inline.js";
 
+/** @import { Fence, Leaf, Tree } from "./types.d.ts" */
+
 const ITEM = /^( {0,3})(?:([-*+])|(\d{1,9})[.)])(\s+|$)/;
 const QUOTE = /^ {0,3}> ?/;
+/** @type {Tree["tag"][]} */
+const HEADINGS = ["h3", "h4", "h5", "h6", "h6", "h6"]; // what is above them is the page's
 const COLUMN = /^\s*(:?)-+(:?)\s*$/;
 const DEEPEST = 8; // lists and quotes within one another; deeper ones are text
 const MOST_NODES = 2000; // of a block
 const ENOUGH = 1000; // nodes that are made in one go
 const CODE = 8; // nodes that a code block is as costly as: it is scrolled by itself
 
+/**
+ * @param {Tree["tag"]} tag
+ * @param {Leaf[]} children
+ * @param {Partial<Tree>} [more]
+ * @returns {Tree}
+ */
 const tree = (tag, children, more = {}) => ({ tag, children, ...more });
+
+/** @typedef {{blocks: {tree: Tree, from: number}[], stopped: number}} Read */
 
 /** What a text costs: steps are characters looked at, nodes are what is to be made. */
 export class Meter {
@@ -22,22 +34,28 @@ export class Meter {
 
 /**
  * The blocks of a text, up to code that is not closed in it; `from` is where in the text each begins.
- * @returns {{blocks: {tree: any, from: number}[], fence: any, stopped: number}} `fence` tells what
+ * @param {string} text
+ * @param {Meter} meter
+ * @returns {Read & {fence: (Fence & {after: number}) | null}} `fence` tells what
  * opened the code, and where its first line is; `stopped` where there were enough of them, or 0
  */
 export function topBlocks(text, meter) {
   const { blocks, stopped } = read(text.split("\n"), 0, meter, ENOUGH);
-  const { tree: last, from } = blocks.at(-1) ?? {};
-  const line = last?.open ? text.indexOf("\n", from) + 1 : 0;
-  if (!line) return { blocks, fence: null, stopped }; // the line that opens it may go on
-  return { blocks: blocks.slice(0, -1), fence: { ...last.open, after: line }, stopped };
+  const last = blocks.at(-1);
+  const open = last?.tree.open;
+  const line = open ? text.indexOf("\n", last.from) + 1 : 0;
+  if (!open || !line) return { blocks, fence: null, stopped }; // the line that opens it may go on
+  return { blocks: blocks.slice(0, -1), fence: { ...open, after: line }, stopped };
 }
 
+/** @param {string[]} lines @param {number} depth @param {Meter} meter */
 function blocksOf(lines, depth, meter) {
   return read(lines, depth, meter).blocks.map((block) => block.tree);
 }
 
+/** @param {string[]} lines @param {number} depth @param {Meter} meter @returns {Read} */
 function read(lines, depth, meter, enough = Infinity) {
+  /** @type {Read["blocks"]} */
   const blocks = [];
   let offset = 0;
   for (let i = 0; i < lines.length;) {
@@ -59,6 +77,13 @@ function read(lines, depth, meter, enough = Infinity) {
   return { blocks, stopped: 0 };
 }
 
+/**
+ * @param {string[]} lines
+ * @param {number} i
+ * @param {number} depth
+ * @param {Meter} meter
+ * @returns {[Tree, number]} it, and how many lines it has
+ */
 function blockAt(lines, i, depth, meter) {
   const line = lines[i];
   meter.steps += line.length;
@@ -66,7 +91,7 @@ function blockAt(lines, i, depth, meter) {
   const fence = fenceOf(line);
   if (fence) return codeAt(lines, i, fence, meter);
   const heading = headingOf(line);
-  if (heading) return [tree(`h${Math.min(6, heading.level + 2)}`, inline(heading.text, meter)), 1];
+  if (heading) return [tree(HEADINGS[heading.level - 1], inline(heading.text, meter)), 1];
   if (isRule(line)) return [tree("hr", []), 1];
   if (depth < DEEPEST && QUOTE.test(line)) return quoteAt(lines, i, depth, meter);
   if (depth < DEEPEST && ITEM.test(line)) return listAt(lines, i, depth, meter);
@@ -75,20 +100,21 @@ function blockAt(lines, i, depth, meter) {
   return paragraphAt(lines, i, depth, meter);
 }
 
-/** How many spaces a line begins with; four would make it something else. */
+/** How many spaces a line begins with; four would make it something else. @param {string} line */
 function indentOf(line) {
   let indent = 0;
   while (indent < 4 && line[indent] === " ") indent += 1;
   return indent;
 }
 
+/** @param {string} line @param {number} from @param {string} mark */
 function runOf(line, from, mark) {
   let end = from;
   while (line[end] === mark) end += 1;
   return end - from;
 }
 
-/** What opens a code block; null if nothing does. */
+/** What opens a code block; null if nothing does. @param {string} line @returns {Fence | null} */
 export function fenceOf(line) {
   const indent = indentOf(line);
   const mark = line[indent];
@@ -99,7 +125,7 @@ export function fenceOf(line) {
   return { indent, mark, length, language: about.trim().slice(0, 60).split(/\s/)[0] };
 }
 
-/** Whether a line closes what a fence opened. */
+/** Whether a line closes what a fence opened. @param {string} line @param {Fence} fence */
 export function closes(line, { mark, length }) {
   const indent = indentOf(line);
   if (indent > 3 || line[indent] !== mark) return false;
@@ -107,11 +133,16 @@ export function closes(line, { mark, length }) {
   return run >= length && !line.slice(indent + run).trim();
 }
 
-/** A line of code, without the indent that its fence has. */
+/**
+ * A line of code, without the indent that its fence has.
+ * @param {string} line
+ * @param {Fence} fence
+ */
 export function unindented(line, { indent }) {
   return line.slice(Math.min(indent, indentOf(line)));
 }
 
+/** @param {string} line */
 function headingOf(line) {
   const indent = indentOf(line);
   const level = indent > 3 ? 0 : runOf(line, indent, "#");
@@ -123,7 +154,7 @@ function headingOf(line) {
   return { level, text: text.slice(0, end).trimEnd() };
 }
 
-/** Three or more of one mark, and nothing else. */
+/** Three or more of one mark, and nothing else. @param {string} line */
 function isRule(line) {
   const marks = line.trim();
   const mark = marks[0];
@@ -136,8 +167,16 @@ function isRule(line) {
   return found > 2;
 }
 
+/**
+ * @param {string[]} lines
+ * @param {number} i
+ * @param {Fence} fence
+ * @param {Meter} meter
+ * @returns {[Tree, number]}
+ */
 function codeAt(lines, i, fence, meter) {
   meter.nodes += CODE;
+  /** @type {string[]} */
   const body = [];
   let j = i + 1;
   for (; j < lines.length && !closes(lines[j], fence); j++) {
@@ -150,6 +189,13 @@ function codeAt(lines, i, fence, meter) {
   return [tree("pre", [tree("code", [body.join("\n")])], about), j + (closed ? 1 : 0) - i];
 }
 
+/**
+ * @param {string[]} lines
+ * @param {number} i
+ * @param {number} depth
+ * @param {Meter} meter
+ * @returns {[Tree, number]}
+ */
 function quoteAt(lines, i, depth, meter) {
   let j = i;
   while (j < lines.length && QUOTE.test(lines[j])) j++;
@@ -157,8 +203,16 @@ function quoteAt(lines, i, depth, meter) {
   return [tree("blockquote", blocksOf(inner, depth + 1, meter)), j - i];
 }
 
+/**
+ * @param {string[]} lines
+ * @param {number} i
+ * @param {number} depth
+ * @param {Meter} meter
+ * @returns {[Tree, number]}
+ */
 function listAt(lines, i, depth, meter) {
-  const [, , bullet, number] = ITEM.exec(lines[i]);
+  const [, , bullet, number] = ITEM.exec(lines[i]) ?? [];
+  /** @type {string[][]} */
   const items = [];
   let j = i;
   let blank = false;
@@ -177,11 +231,12 @@ function listAt(lines, i, depth, meter) {
       blank = false;
       continue;
     } else if (!indented && (blank || starts(line))) break;
-    items.at(-1).push(indented ? line.replace(/^(?: {1,4}|\t)/, "") : line);
+    items.at(-1)?.push(indented ? line.replace(/^(?: {1,4}|\t)/, "") : line);
     if (line.trim()) blank = false;
   }
   const before = meter.nodes;
   meter.nodes += items.length;
+  /** @type {Tree[]} */
   const children = [];
   for (const item of items) {
     if (meter.nodes - before > MOST_NODES) break; // it is shown as it was written
@@ -190,29 +245,41 @@ function listAt(lines, i, depth, meter) {
   return [tree(bullet ? "ul" : "ol", children, bullet ? {} : { start: Number(number) }), j - i];
 }
 
-/** An item that is one paragraph stands without one, so that a list is as tight as it was written. */
+/**
+ * An item that is one paragraph stands without one, so that a list is as tight as it was written.
+ * @param {string[]} lines
+ * @param {number} depth
+ * @param {Meter} meter
+ * @returns {Leaf[]}
+ */
 function itemOf(lines, depth, meter) {
   return blocksOf(lines, depth + 1, meter).flatMap((block, index) =>
     index === 0 && block.tag === "p" ? block.children : [block],
   );
 }
 
-/** How the columns of a table that begins here are aligned; null if none begins. */
+/**
+ * How the columns of a table that begins here are aligned; null if none begins.
+ * @param {string[]} lines
+ * @param {number} i
+ * @param {Meter} meter
+ */
 function columnsAt(lines, i, meter) {
   const under = lines[i + 1] ?? "";
   if (!lines[i].includes("|") || !/^[\s|:-]/.test(under) || !under.includes("-")) return null;
   meter.steps += under.length;
   const columns = cellsOf(under).map((cell) => COLUMN.exec(cell));
   if (columns.length < 2 && !under.includes("|")) return null;
-  if (!columns.every(Boolean)) return null;
+  if (!columns.every((column) => column !== null)) return null;
   return columns.map(([, left, right]) => (right ? (left ? "center" : "right") : ""));
 }
 
-/** The cells of a line; a bar with a backslash before it is a cell's own. */
+/** The cells of a line; a bar with a backslash before it is a cell's own. @param {string} line */
 function cellsOf(line) {
   const cells = line.trim().split("|");
   if (cells.length > 1 && !cells[0].trim()) cells.shift();
-  if (cells.length > 1 && !cells.at(-1).trim()) cells.pop();
+  if (cells.length > 1 && !cells.at(-1)?.trim()) cells.pop();
+  /** @type {string[]} */
   const whole = [];
   let open = false;
   for (const cell of cells) {
@@ -223,9 +290,17 @@ function cellsOf(line) {
   return whole;
 }
 
+/**
+ * @param {string[]} lines
+ * @param {number} i
+ * @param {string[]} columns
+ * @param {Meter} meter
+ * @returns {[Tree, number]}
+ */
 function tableAt(lines, i, columns, meter) {
   let j = i + 2;
   while (j < lines.length && lines[j].includes("|")) j++;
+  /** @param {string} line @param {"th" | "td"} tag */
   const row = (line, tag) => {
     meter.steps += line.length;
     const cells = cellsOf(line).slice(0, columns.length);
@@ -237,6 +312,7 @@ function tableAt(lines, i, columns, meter) {
   };
   const before = meter.nodes;
   const head = row(lines[i], "th");
+  /** @type {Tree[]} */
   const body = [];
   for (const line of lines.slice(i + 2, j)) {
     if (meter.nodes - before > MOST_NODES) break; // it is shown as it was written
@@ -245,6 +321,13 @@ function tableAt(lines, i, columns, meter) {
   return [tree("table", [tree("thead", [head]), tree("tbody", body)]), j - i];
 }
 
+/**
+ * @param {string[]} lines
+ * @param {number} i
+ * @param {number} depth
+ * @param {Meter} meter
+ * @returns {[Tree, number]}
+ */
 function paragraphAt(lines, i, depth, meter) {
   let j = i + 1;
   for (; j < lines.length && lines[j].trim() && !starts(lines[j], depth); j++) {
@@ -254,7 +337,7 @@ function paragraphAt(lines, i, depth, meter) {
   return [tree("p", inline(lines.slice(i, j).join("\n").trimEnd(), meter)), j - i];
 }
 
-/** Whether a line ends the paragraph before it. */
+/** Whether a line ends the paragraph before it. @param {string} line */
 function starts(line, depth = 0) {
   const item = depth < DEEPEST ? ITEM.exec(line) : null;
   return (

@@ -5,6 +5,9 @@ import { h, say, set } from "./dom.js";
 import { Long } from "./folding.js";
 import { argumentsLine, byWhom, lasted, parsed, plain } from "./words.js";
 
+/** @import { Call as Part } from "./types.d.ts" */
+
+/** @type {Record<Part["status"], string>} */
 const LOOKS = {
   completed: "done",
   "not started": "never",
@@ -26,12 +29,19 @@ export class Call {
   #body = h("div", { class: "inside" });
   #details = h("details", { on: { toggle: () => this.#fill() } }, this.#summary, this.#body);
   #output = new Output();
-  #part = null;
+  /** @type {Part} */
+  #part;
+  /** @type {string | null} */
   #given = null; // the arguments that its line tells of
   #shown = "";
   element = h("div", { class: "call" }, this.#details, this.#output.element);
 
-  /** @param part the call @param {boolean} cut whether its run was fenced @param {string} asked calls that wait for the person */
+  /**
+   * @param {Part} part the call
+   * @param {boolean} cut whether its run was fenced
+   * @param {unknown} _
+   * @param {string} asked calls that wait for the person
+   */
   show(part, cut, _, asked) {
     const waits = asked.split(" ").includes(part.call);
     if (part === this.#part && `${cut} ${waits}` === this.#shown) return;
@@ -71,17 +81,22 @@ export class Call {
   }
 }
 
+/** @param {string} title @param {Node[]} nodes */
 function block(title, nodes) {
   return nodes.length ? [h("p", { class: "heading" }, title), ...nodes] : [];
 }
 
+/** @param {string} text */
 function foreign(text) {
   const long = new Long("pre", { tabindex: "0" });
   long.show(text);
   return [long.element, long.more];
 }
 
-/** Each argument by its name; a text as it is, so that a file's lines are read as lines. */
+/**
+ * Each argument by its name; a text as it is, so that a file's lines are read as lines.
+ * @param {string} text
+ */
 function argumentRows(text) {
   const found = parsed(text);
   if (found === null || typeof found !== "object") return text ? foreign(text) : [];
@@ -92,6 +107,7 @@ function argumentRows(text) {
   return rows.length ? [h("dl", {}, ...rows)] : [h("p", {}, "Nothing.")];
 }
 
+/** @param {Part} part @param {boolean} cut */
 function tagOf(part, cut) {
   // without an answer the log does not tell when a call began, so there it is the whole time
   const answer = answerOf(part);
@@ -118,11 +134,12 @@ function tagOf(part, cut) {
   }
 }
 
-/** Who allowed it, or did not. */
+/** Who allowed it, or did not. @param {Part} part */
 function answerOf({ answer }) {
   return answer ? `${answer.allowed ? "allowed" : "denied"}${byWhom(answer.by)}` : "";
 }
 
+/** @param {string} content */
 function size(content) {
   let lines = 1;
   for (let at = content.indexOf("\n"); at >= 0 && at < content.length - 1; lines++)
@@ -136,6 +153,7 @@ export class Output {
   #text = "";
   element = h("div", { class: "output", hidden: true }, this.#pre);
 
+  /** @param {string} text @param {boolean} live */
   show(text, live) {
     this.element.hidden = !text;
     set(this.element, { "data-live": live });

@@ -4,6 +4,8 @@ import { closes, unindented } from "./blocks.js";
 import { h } from "./dom.js";
 import { follow, following, Pieces } from "./pieces.js";
 
+/** @import { Fence, Meter } from "./types.d.ts" */
+
 const AT_ONCE = 16_000; // characters
 
 export class Code {
@@ -13,6 +15,7 @@ export class Code {
   element;
   closed = false;
 
+  /** @param {Fence} fence */
   constructor(fence) {
     this.#fence = fence;
     const lines = h("span");
@@ -23,6 +26,10 @@ export class Code {
 
   /**
    * Take the lines of a text from a place on, or some of them if there are many.
+   * @param {string} text
+   * @param {number} from
+   * @param {boolean} live
+   * @param {Meter} meter
    * @returns {number} how many characters need not be given again
    */
   take(text, from, live, meter) {
@@ -37,10 +44,14 @@ export class Code {
     return taken;
   }
 
-  /** @returns {number} characters up to the end of the block, if it is in them */
+  /**
+   * @param {string} text
+   * @returns {number} characters up to the end of the block, if it is in them
+   */
   #lines(text) {
     const lines = text.split("\n");
     const last = lines.pop(); // nothing, or a line that is too long to be waited for
+    /** @type {string[]} */
     const kept = [];
     let taken = 0;
     for (const line of lines) {

@@ -7,8 +7,17 @@ import { icon, square } from "./icons.js";
 import { remember, remembered } from "./memory.js";
 import { MODES, modeOf } from "./modes.js";
 
+/** @import { May, Message, Mode } from "./types.d.ts" */
+
 const DRAFT = "draft "; // and the session; none, if that is not known yet
 const SOON = "This is sent as soon as the page is ready";
+
+/**
+ * @typedef {{
+ *   send: (text: string, mode: Mode, id: string) => Promise<boolean>,
+ *   stop: () => void,
+ * }} Doing
+ */
 
 export class Composer extends HTMLElement {
   #box = h("textarea", {
@@ -31,17 +40,21 @@ export class Composer extends HTMLElement {
     class: "stop",
     hidden: true,
   });
+  #stopWords = document.createTextNode("Stop");
   #hint = h("p", { class: "hint" });
   #session = "";
+  /** @type {{text: string, mode: Mode}[]} */
   #early = []; // what was sent before the page knew where: { text, mode }
+  /** @type {{id: string, text: string} | null} */
   #kept = null; // { id, text } of what was tried and could not be sent
   #busy = false;
-  #doing = null;
+  /** @type {Doing} */
+  #doing;
 
-  /** @param {{send: Function, stop: Function}} doing */
+  /** @param {Doing} doing */
   begin(doing) {
     this.#doing = doing;
-    this.#stop.prepend(square());
+    this.#stop.replaceChildren(square(), this.#stopWords);
     this.#mode.value = modeOf(remembered("mode")).mode;
     this.append(
       h(
@@ -64,7 +77,16 @@ export class Composer extends HTMLElement {
     this.focus();
   }
 
-  /** @param {{session: string, out: boolean, busy: boolean, stoppable: boolean, stopping: boolean, may: Function}} about */
+  /**
+   * @param {{
+   *   session: string,
+   *   out: boolean,
+   *   busy: boolean,
+   *   stoppable: boolean,
+   *   stopping: boolean,
+   *   may: May,
+   * }} about
+   */
   show({ session, out, busy, stoppable, stopping, may }) {
     if (session !== this.#session) this.#turnTo(session);
     if (out) this.#takeBack();
@@ -75,7 +97,7 @@ export class Composer extends HTMLElement {
       hidden: !(stoppable || stopping) || !may("stop"),
       "aria-disabled": stopping ? "true" : null,
     });
-    say(this.#stop.lastChild, stopping ? "Stopping…" : "Stop");
+    say(this.#stopWords, stopping ? "Stopping…" : "Stop");
     this.#dress();
   }
 
@@ -88,20 +110,27 @@ export class Composer extends HTMLElement {
     if (matchMedia("(pointer: fine)").matches) this.#box.focus();
   }
 
-  /** Words that the person had said already come back into the box, before what is there. */
+  /**
+   * Words that the person had said already come back into the box, before what is there.
+   * @param {string} text
+   */
   insert(text) {
     this.#box.value = this.#box.value.trim() ? `${text}\n${this.#box.value}` : text;
     this.#typed();
     this.#box.focus();
   }
 
-  /** A message that was thought unsent has arrived after all. */
+  /**
+   * A message that was thought unsent has arrived after all.
+   * @param {Record<string, Message>} messages
+   */
   arrived(messages) {
     if (!this.#kept || !messages[this.#kept.id]) return;
     if (this.#box.value === this.#kept.text) this.#empty();
     this.#kept = null;
   }
 
+  /** @param {string} session */
   #turnTo(session) {
     const typed = this.#session ? "" : this.#box.value; // before the page knew where it was
     if (!this.#session) remember(DRAFT, null);
@@ -129,13 +158,14 @@ export class Composer extends HTMLElement {
     this.#typed();
   }
 
+  /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     this.#submit(event.altKey ? "queue" : undefined);
   }
 
-  #submit(mode = this.#mode.value) {
+  #submit(mode = modeOf(this.#mode.value).mode) {
     const text = this.#box.value;
     this.#box.focus();
     if (!text.trim()) return;
@@ -145,6 +175,7 @@ export class Composer extends HTMLElement {
     this.#dress();
   }
 
+  /** @param {string} text @param {Mode} mode */
   async #say(text, mode) {
     const session = this.#session;
     const id =
@@ -177,6 +208,7 @@ export class Composer extends HTMLElement {
     const words = this.#busy ? ` sends, and it ${hint}` : " sends";
     if (this.#hint.dataset.words === words) return;
     this.#hint.dataset.words = words;
+    /** @param {string} label */
     const key = (label) => h("kbd", {}, label);
     this.#hint.replaceChildren(
       h("span", {}, key("Esc"), " stops"),

@@ -15,6 +15,14 @@ import { phase } from "./view.js";
 import { welcome } from "./welcome.js";
 import { clock, count } from "./words.js";
 
+/**
+ * @import { Program } from "./program.js"
+ * @import { Question } from "./question.js"
+ * @import { Cell, Choice, Doing, Item, Me, Message, MessageItem, NoteItem } from "./types.d.ts"
+ * @import { Question as Asked, ReceiptItem, State, Turn as Answer } from "./types.d.ts"
+ */
+
+/** @type {Record<string, string>} */
 const NEVER = {
   stopped: "stopped before it was answered",
   superseded: "replaced before it was answered",
@@ -24,9 +32,19 @@ const NEVER = {
   refused: "refused",
 };
 
+/**
+ * @typedef {{key: string, kind: "program", text: string}} EndedItem
+ * @typedef {Item | EndedItem} Shown
+ * @typedef {{now: ReturnType<typeof phase>, doing: Doing}} About
+ * @typedef {{element: HTMLElement, show(item: Shown, state: State, about: About): void}} View
+ */
+
 export class Conversation extends HTMLElement {
+  /** @type {Keyed<Shown, View>} */
   #views = new Keyed();
+  /** @type {Keyed<Asked, Question>} */
   #asks = new Keyed();
+  /** @type {Keyed<Cell, Program>} */
   #programs = new Keyed();
   #column = h("div", {
     class: "column",
@@ -42,7 +60,8 @@ export class Conversation extends HTMLElement {
     { class: "scroller", tabindex: "0", "aria-label": "Conversation", role: "region" },
     this.#column,
   );
-  #staying = null;
+  /** @type {Staying} */
+  #staying;
   #words = h("span");
   #line = h(
     "p",
@@ -51,25 +70,28 @@ export class Conversation extends HTMLElement {
     square(),
     this.#words,
   );
-  #doing = null;
+  /** @type {Doing} */
+  #doing;
 
-  /** @param {{older: () => Promise<void>, answer: Function, program: any, putBack: Function, suggest: Function}} doing */
+  /** @param {Doing} doing */
   begin(doing) {
     this.#doing = doing;
     this.append(this.#scroller, this.#jump);
     this.#jump.prepend(icon("down"));
+    /** @param {boolean} is */
     const pinned = (is) => (this.#jump.hidden = is);
     this.#staying = new Staying(this.#scroller, this.#column, () => this.#card, pinned);
   }
 
+  /** @param {State} state @param {Me | null} me */
   show(state, me) {
     const now = phase(state);
     const waiting = new Set(state.queue.map((one) => one.id));
     const pending = state.pending.filter((id) => !waiting.has(id) && state.messages[id]);
-    const items = [
-      ...state.items.flatMap((item) => [item, ...endedIn(item, state)]),
-      ...pending.map((id) => ({ key: `message ${id}`, kind: "message", id, outcome: "" })),
-    ];
+    /** @type {Shown[]} */
+    const items = state.items.flatMap((item) => [item, ...endedIn(item, state)]);
+    for (const id of pending)
+      items.push({ key: `message ${id}`, kind: "message", id, outcome: "" });
     const views = this.#views.of(items, (item) => item.key, makeView);
     views.forEach((view, index) => view.show(items[index], state, { now, doing: this.#doing }));
     const asks = this.#asks.of(
@@ -80,7 +102,7 @@ export class Conversation extends HTMLElement {
     asks.forEach((ask, index) => {
       const question = state.questions[index];
       const answer = this.#doing.may("approve")
-        ? (choice) => this.#doing.answer(question, choice)
+        ? (/** @type {Choice} */ choice) => this.#doing.answer(question, choice)
         : null;
       ask.show(question, answer, () => this.#staying.scrolled);
     });
@@ -99,6 +121,7 @@ export class Conversation extends HTMLElement {
     this.classList.toggle("empty", empty);
   }
 
+  /** @param {State} state */
   #showPrograms(state) {
     const waiting = standing(state);
     const cards = this.#programs.of(
@@ -115,7 +138,7 @@ export class Conversation extends HTMLElement {
     return cards;
   }
 
-  /** The question that waits longest, or the program. */
+  /** The question that waits longest, or the program. @returns {HTMLElement | null} */
   get #card() {
     return this.#column.querySelector("lw-question, lw-program");
   }
@@ -132,12 +155,16 @@ export class Conversation extends HTMLElement {
     this.#staying.pin();
   }
 
-  /** A page up or down, from wherever the keyboard is. */
+  /** A page up or down, from wherever the keyboard is. @param {-1 | 1} by */
   page(by) {
     this.#scroller.scrollBy({ top: by * this.#scroller.clientHeight * 0.9 });
   }
 
-  /** What is going on where there is nothing to show yet, or nothing any more. */
+  /**
+   * What is going on where there is nothing to show yet, or nothing any more.
+   * @param {"preparing" | "stopping"} now
+   * @param {State} state
+   */
   #between(now, { sending, processes, stopping }) {
     const alive = processes.filter((one) => !one.ended_at && !one.kept).length;
     const left = alive ? `; ${count(alive, "process")} still to end` : "";
@@ -150,6 +177,7 @@ export class Conversation extends HTMLElement {
     return this.#line;
   }
 
+  /** @param {Me | null} me */
   #greet(me) {
     const agent = me ? `agent ${me.agent}` : "nobody";
     if (this.#welcome.dataset.agent === agent) return;
@@ -171,14 +199,20 @@ export class Conversation extends HTMLElement {
   }
 }
 
-/** How programs ended that last worked for a run: below what it said. */
-function endedIn({ kind, run }, { ended }) {
-  if (kind !== "turn") return [];
+/**
+ * How programs ended that last worked for a run: below what it said.
+ * @param {Item} item
+ * @param {State} state
+ * @returns {EndedItem[]}
+ */
+function endedIn(item, { ended }) {
+  if (item.kind !== "turn") return [];
   return ended
-    .filter((cell) => cell.run === run)
+    .filter((cell) => cell.run === item.run)
     .map((cell) => ({ key: `program ${cell.id}`, kind: "program", text: endWords(cell) }));
 }
 
+/** @param {Shown} item @returns {View} */
 function makeView(item) {
   return {
     message: () => new MessageView(),
@@ -193,9 +227,11 @@ class MessageView {
   #text = new Long("div", { class: "words" });
   #fate = h("small");
   #who = h("small", { class: "who" });
+  /** @type {unknown[]} */
   #shown = [];
   element = h("div", { class: "me" }, this.#who, this.#text.element, this.#text.more, this.#fate);
 
+  /** @param {MessageItem} item @param {State} state */
   show(item, { messages, sending }) {
     const shown = [item, messages[item.id], sending[item.id]];
     if (shown.every((one, index) => one === this.#shown[index]) && this.#shown.length) return;
@@ -203,6 +239,7 @@ class MessageView {
     this.#draw(item, messages[item.id] ?? { text: "…" }, sending);
   }
 
+  /** @param {MessageItem} item @param {Message} message @param {State["sending"]} sending */
   #draw({ id, outcome, error }, message, sending) {
     const by = message.origin && message.origin !== "person" ? message.origin : "";
     const answers = bringsAnswers(message);
@@ -225,6 +262,7 @@ class MessageView {
   }
 }
 
+/** @param {Message} message */
 function attached(message) {
   const { attachments = [] } = bringsAnswers(message) ? {} : message;
   return attachments.map((one) => one.name || one.media_type).join(", ");
@@ -232,9 +270,11 @@ function attached(message) {
 
 class TurnView {
   #turn = new Turn();
+  /** @type {unknown[]} */
   #shown = [];
   element = this.#turn.element;
 
+  /** @param {Answer} item @param {State} state @param {About} about */
   show(item, state, { now }) {
     const live = state.active === item.run;
     const busy = item.parts.some(isOpen);
@@ -256,6 +296,7 @@ class TurnView {
 class ReceiptView {
   element = document.createElement("lw-receipt");
 
+  /** @param {ReceiptItem} item @param {State} _ @param {About} about */
   show(item, _, { doing }) {
     this.element.show(item, doing.putBack);
   }
@@ -264,6 +305,7 @@ class ReceiptView {
 class NoteView {
   element = h("div");
 
+  /** @param {NoteItem} item */
   show(item) {
     if (!this.element.hasChildNodes()) this.element.append(noteView(item.text));
   }
@@ -272,6 +314,7 @@ class NoteView {
 class EndedView {
   element = h("p", { class: "aside" });
 
+  /** @param {EndedItem} item */
   show(item) {
     say(this.element, item.text);
   }

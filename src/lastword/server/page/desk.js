@@ -6,9 +6,19 @@ import { GONE, LATE as PROGRAM_LATE } from "./program-words.js";
 import { call, sessionPath } from "./wire.js";
 import { phase, stoppable } from "./view.js";
 
+/**
+ * @import { Notices } from "./notices.js"
+ * @import { MessageIn, OutputOut, QueueChange, ReceiptOut } from "./told.d.ts"
+ * @import { Stopped, StopIn, TicketOut } from "./told.d.ts"
+ * @import { Answers, App, Cell, Choice, Mode, Parts, Processes, Programs } from "./types.d.ts"
+ * @import { Question, QueueDoing, Wrong } from "./types.d.ts"
+ * @import { Problem } from "./wire.js"
+ */
+
 const TRIES = 4; // of a stop that cannot be said because the server is away
 const BETWEEN = 800; // ms
 const MOST_OUTPUT = 8000; // bytes of what a process wrote that are shown
+/** @type {Record<string, string>} */
 const LATE = {
   "answer-late": "Too late: what asked was stopped, so nothing was run.",
   answered: "This was answered already, perhaps in another window.",
@@ -16,20 +26,33 @@ const LATE = {
   "unknown-question": "This question is not open any more.",
 };
 
+/**
+ * @typedef {Promise<TicketOut | Stopped>} Answer it was a message, or meant stop
+ * @typedef {{session: string, id: string, answer: Answer, stopped: boolean}} Sent
+ */
+
 export class Desk {
   #app;
   #notices;
   #parts;
+  /** @type {Set<Sent>} */
   #sends = new Set(); // messages that are not answered for yet
+  /** @type {Sent | null} */
   #last = null; // the newest of all that were sent
 
+  /** @param {App} app @param {Notices} notices @param {Parts} parts */
   constructor(app, notices, parts) {
     this.#app = app;
     this.#notices = notices;
     this.#parts = parts;
   }
 
-  /** @returns {Promise<boolean>} whether the server has it */
+  /**
+   * @param {string} text
+   * @param {Mode} mode
+   * @param {string} id
+   * @returns {Promise<boolean>} whether the server has it
+   */
   async send(text, mode, id) {
     const { session } = this.#app.state;
     const stopWord = /^\W*stop\b.{0,12}$/i.test(text); // may be one: the server knows, and it is not shown before
@@ -45,7 +68,7 @@ export class Desk {
         on_message: mode,
         heed_stop: true,
       });
-      if (answer.receipt) {
+      if ("receipt" in answer) {
         this.#forget(session, id);
         for (const one of earlier) this.#stopSent(one);
         if (!earlier.length) this.#tellIdle(answer.receipt);
@@ -61,8 +84,14 @@ export class Desk {
     }
   }
 
-  /** Until it is answered a message is on its way, and a stop is meant for it too. */
+  /**
+   * Until it is answered a message is on its way, and a stop is meant for it too.
+   * @param {string} session
+   * @param {string} id
+   * @param {MessageIn} message
+   */
   async #carry(session, id, message) {
+    /** @type {Answer} */
     const answer = call("POST", sessionPath(session, "/messages"), message);
     const one = { session, id, answer, stopped: false };
     this.#sends.add(one);
@@ -74,17 +103,20 @@ export class Desk {
     }
   }
 
-  /** What is on its way to a session, and no stop was asked for yet. */
+  /** What is on its way to a session, and no stop was asked for yet. @param {string} session */
   #underWay(session) {
     return [...this.#sends].filter((one) => one.session === session && !one.stopped);
   }
 
+  /** @param {string} session @param {string} id */
   #forget(session, id) {
     if (session === this.#app.state.session) this.#app.dispatch({ type: "unsent", id });
   }
 
+  /** @param {Problem} problem */
   #unsent(problem) {
-    const why = {
+    /** @type {Record<string, Wrong>} */
+    const whys = {
       offline: {
         title: "Not sent:",
         detail: "the server cannot be reached. It is kept in the box; Enter tries again.",
@@ -101,8 +133,8 @@ export class Desk {
         title: "Not sent:",
         detail: "the server is shutting down. It is kept in the box; Enter tries again.",
       },
-    }[problem.slug];
-    this.#notices.problem(why ?? problem);
+    };
+    this.#notices.problem(whys[problem.slug] ?? problem);
   }
 
   /** Stop what is going. The page falls silent before the server has even heard of it. */
@@ -127,13 +159,18 @@ export class Desk {
     this.#app.dispatch({ type: "stop", at: Date.now() / 1000, sent });
     this.#notices.clear();
     const all = [this.#stopAll(session, sends), ...sends.map((one) => this.#stopSent(one))];
-    const receipts = (await Promise.all(all)).filter((one) => one && !one.idle);
+    const receipts = (await Promise.all(all)).filter((one) => one !== null);
     if (session !== this.#app.state.session) return;
-    const told = this.#app.link === "open" ? receipts.map((one) => one.generation) : [];
+    const fences = receipts.filter((one) => !one.idle).map((one) => one.generation);
+    const told = this.#app.link === "open" ? fences : [];
     this.#app.dispatch({ type: "stop answered", sent, fence: Math.max(0, ...told) });
   }
 
-  /** @returns {Promise<any>} the receipt, or null if there is none */
+  /**
+   * @param {string} session
+   * @param {Sent[]} sends
+   * @returns {Promise<ReceiptOut | null>} none, if it could not be had
+   */
   async #stopAll(session, sends) {
     try {
       const receipt = await this.#askStop(session, {});
@@ -146,13 +183,19 @@ export class Desk {
     }
   }
 
-  /** The stop may have overtaken a message: then it is stopped as soon as it has arrived. */
+  /**
+   * The stop may have overtaken a message: then it is stopped as soon as it has arrived.
+   * @param {Sent} one
+   * @returns {Promise<ReceiptOut | null>}
+   */
   async #stopSent(one) {
     one.stopped = true;
     const { session } = one;
     let what;
     try {
-      const { run, outcome } = await one.answer;
+      const answer = await one.answer;
+      if ("receipt" in answer) return null;
+      const { run, outcome } = answer;
       const over = session === this.#app.state.session ? this.#app.state.over : {};
       if (!run || outcome || over[run]) return null;
       what = { run };
@@ -169,6 +212,7 @@ export class Desk {
     }
   }
 
+  /** @param {string} session @param {StopIn} what @returns {Promise<ReceiptOut>} */
   async #askStop(session, what) {
     for (let tries = 1; ; tries++) {
       try {
@@ -180,6 +224,7 @@ export class Desk {
     }
   }
 
+  /** @param {Problem} problem */
   #notStopped(problem) {
     this.#notices.problem(
       problem.slug === "offline"
@@ -192,10 +237,12 @@ export class Desk {
     return null;
   }
 
+  /** @param {ReceiptOut} receipt */
   #tellIdle(receipt) {
     if (receipt.idle) this.#notices.say("Nothing was running.");
   }
 
+  /** @param {Question} question @param {Choice} choice */
   async answer(question, choice) {
     const { session } = this.#app.state;
     try {
@@ -215,12 +262,13 @@ export class Desk {
     this.#parts.composer.focus();
   }
 
+  /** @type {Programs} */
   program = {
     answer: (cell, given) => this.#resume(cell, given),
     end: (cell) => this.#endProgram(cell),
   };
 
-  /** What has no answer goes on waiting. */
+  /** What has no answer goes on waiting. @param {Cell} cell @param {Answers} answers */
   async #resume({ id, generation }, { results, allow }) {
     const { session } = this.#app.state;
     const body = { generation, results, allow };
@@ -235,6 +283,7 @@ export class Desk {
     this.#parts.composer.focus();
   }
 
+  /** @param {Cell} cell */
   async #endProgram({ id }) {
     const { session } = this.#app.state;
     if (!(await confirmEnd())) return;
@@ -242,7 +291,12 @@ export class Desk {
     if (await this.#told(id, () => call("DELETE", path))) this.#parts.composer.focus();
   }
 
-  /** What came of asking something of a program; null if that was too late, or went wrong. */
+  /**
+   * What came of asking something of a program; null if that was too late, or went wrong.
+   * @template T
+   * @param {string} cell
+   * @param {() => Promise<T>} ask
+   */
   async #told(cell, ask) {
     const { session } = this.#app.state;
     try {
@@ -257,6 +311,7 @@ export class Desk {
     }
   }
 
+  /** @type {Processes} */
   processes = {
     read: (session, id, from) => this.#ofProcess(() => outputOf(processPath(session, id), from)),
     write: (session, id, line) =>
@@ -268,7 +323,11 @@ export class Desk {
     end: (session, id) => this.#ofProcess(() => call("DELETE", processPath(session, id))),
   };
 
-  /** What came of it; or, to be said where it is listed, what was `wrong`. */
+  /**
+   * What came of it; or, to be said where it is listed, what was `wrong`.
+   * @template T
+   * @param {() => Promise<T>} ask
+   */
   async #ofProcess(ask) {
     try {
       return await ask();
@@ -279,6 +338,7 @@ export class Desk {
     }
   }
 
+  /** @type {QueueDoing} */
   queue = {
     edit: (id, text) => this.#change("PATCH", `/queue/${encodeURIComponent(id)}`, { text }),
     move: (id, to) => this.#change("PATCH", `/queue/${encodeURIComponent(id)}`, { to }),
@@ -286,15 +346,17 @@ export class Desk {
     resume: () => this.#change("POST", "/queue/resume"),
   };
 
+  /** @param {string} method @param {string} path @param {QueueChange} [body] */
   async #change(method, path, body) {
     const { session } = this.#app.state;
     const queue = await this.#asked(() => call(method, sessionPath(session, path), body));
     if (queue?.messages && session === this.#app.state.session) {
       this.#app.dispatch({ type: "queue", messages: queue.messages, hushed: queue.hushed });
-      await new Promise((drawn) => requestAnimationFrame(() => drawn()));
+      await new Promise((drawn) => requestAnimationFrame(drawn));
     }
   }
 
+  /** @template T @param {() => Promise<T>} ask */
   async #asked(ask) {
     try {
       return await ask();
@@ -307,11 +369,17 @@ export class Desk {
   }
 }
 
+/** @param {string} session @param {string} id */
 function processPath(session, id) {
   return sessionPath(session, `/processes/${encodeURIComponent(id)}`);
 }
 
-/** What a process wrote from there on; if that is more than is shown, the last of it. */
+/**
+ * What a process wrote from there on; if that is more than is shown, the last of it.
+ * @param {string} path
+ * @param {number} from
+ * @returns {Promise<OutputOut>}
+ */
 async function outputOf(path, from) {
   const piece = await call("GET", `${path}/output?offset=${from}&limit=${MOST_OUTPUT}`);
   if (piece.end >= piece.total) return piece;

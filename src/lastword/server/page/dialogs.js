@@ -3,6 +3,9 @@
 
 import { button, h } from "./dom.js";
 
+/** @import { Session } from "./types.d.ts" */
+
+/** @type {[string, [string, string][]][]} */
 const KEYS = [
   [
     "Everywhere",
@@ -47,6 +50,7 @@ export function showKeys() {
   open("Keys", sections, [["Close", "", "go"]]);
 }
 
+/** @param {string} keys */
 function keysOf(keys) {
   return keys
     .split("  ")
@@ -57,7 +61,7 @@ function keysOf(keys) {
     .filter(Boolean);
 }
 
-/** @returns {Promise<boolean>} whether the person means it */
+/** @param {Session} session @returns {Promise<boolean>} whether the person means it */
 export async function confirmDelete(session) {
   const words = [
     h(
@@ -93,8 +97,14 @@ export async function confirmEnd() {
   );
 }
 
+/**
+ * @param {string} title
+ * @param {Node[]} nodes
+ * @param {[string, string, string][]} choices
+ * @returns {Promise<string>}
+ */
 function open(title, nodes, choices) {
-  const before = document.activeElement;
+  const before = /** @type {HTMLElement | null} */ (document.activeElement);
   const heading = h("h2", { id: "dialog-title" }, title);
   const dialog = h("dialog", { "aria-labelledby": "dialog-title" }, heading, ...nodes);
   const buttons = choices.map(([label, value, look]) =>
@@ -108,7 +118,7 @@ function open(title, nodes, choices) {
   return new Promise((resolve) => {
     dialog.addEventListener("close", () => {
       dialog.remove();
-      before?.focus?.();
+      before?.focus();
       resolve(dialog.returnValue);
     });
   });

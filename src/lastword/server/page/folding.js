@@ -6,6 +6,8 @@ import { pace } from "./pace.js";
 import { Pieces, whole } from "./pieces.js";
 import { plain } from "./words.js";
 
+/** @import { Properties, Shows } from "./types.d.ts" */
+
 const MOST = 200_000; // characters that are drawn unasked
 const AT_ONCE = 16_000; // characters
 
@@ -18,10 +20,12 @@ export class Folding {
   #button = button("Show all", () => this.#unfold(), { class: "plain" });
   element = h("p", { class: "folded", hidden: true });
 
+  /** @param {Shows} content */
   constructor(content) {
     this.#content = content;
   }
 
+  /** @param {string} text */
   show(text) {
     this.#text = text;
     const folded = !this.#all && text.length > MOST;
@@ -37,6 +41,7 @@ export class Folding {
   }
 }
 
+/** @param {number} characters */
 function inThousands(characters) {
   const thousands = Math.ceil(characters / 1000);
   return `${thousands.toLocaleString("en")},000 characters`;
@@ -49,11 +54,13 @@ class Growing {
   #text = "";
   #done = 0;
 
+  /** @param {Element} element */
   constructor(element) {
     this.#element = element;
     this.#pieces = new Pieces(element);
   }
 
+  /** @param {string} text */
   show(text) {
     if (text === this.#text) return;
     if (!text.startsWith(this.#text)) {
@@ -84,6 +91,7 @@ export class Long {
   element;
   more;
 
+  /** @param {"pre" | "div" | "p"} tag @param {Properties} [properties] */
   constructor(tag, properties = {}) {
     this.element = h(tag, properties);
     this.#growing = new Growing(this.element);
@@ -91,6 +99,7 @@ export class Long {
     this.more = this.#folding.element;
   }
 
+  /** @param {string} text */
   show(text) {
     this.#folding.show(text);
   }

@@ -1,11 +1,14 @@
 // The line above the conversation: what this is, how it stands, and how its processes are held.
 
-import { arrange, button, h, Keyed, say, set } from "./dom.js";
+import { around, arrange, button, h, Keyed, say, set } from "./dom.js";
 import { icon } from "./icons.js";
 import { ProcessRow } from "./process.js";
 import { phase, phaseWords, runNumber } from "./view.js";
 import { count } from "./words.js";
 
+/** @import { Link, May, Process, Processes, State, Theme } from "./types.d.ts" */
+
+/** @type {Record<string, string>} */
 const LEVELS = {
   sealed:
     "Each run has a process namespace of its own. When a stop says done, no process of the run exists: the kernel sees to it.",
@@ -15,6 +18,17 @@ const LEVELS = {
   group:
     "Processes are ended by their group. What leaves its group cannot be seen, and may live on.",
 };
+
+/** @type {Record<Theme, [string, Parameters<typeof icon>[0]]>} */
+const THEMES = {
+  auto: ["Theme: as the system", "auto"],
+  light: ["Theme: light", "sun"],
+  dark: ["Theme: dark", "moon"],
+};
+
+/**
+ * @typedef {{menu(): void, keys(): void, theme(): void, processes: Processes & {may: May}}} Doing
+ */
 
 export class Head extends HTMLElement {
   #title = h("h1");
@@ -29,12 +43,15 @@ export class Head extends HTMLElement {
   });
   #popup = h("div", { class: "popup", hidden: true });
   #level = h("p", { class: "fine" });
+  /** @type {Keyed<Process, ProcessRow>} */
   #rows = new Keyed(); // as long as they are looked at
-  #shown = null; // what was shown last
+  /** @type {[State, string]} */
+  #shown; // what was shown last
   #theme = h("button", { type: "button", class: "bare theme" });
-  #doing = null;
+  /** @type {Doing} */
+  #doing;
 
-  /** @param {{menu: Function, keys: Function, theme: Function, processes: any}} doing */
+  /** @param {Doing} doing */
   begin(doing) {
     this.#doing = doing;
     this.#theme.addEventListener("click", () => doing.theme());
@@ -50,10 +67,11 @@ export class Head extends HTMLElement {
     );
     this.#processes.replaceChildren(this.#running, this.#held);
     document.addEventListener("pointerdown", (event) => {
-      if (!this.#popup.hidden && !event.target.closest(".holder")) this.closePopup();
+      if (!this.#popup.hidden && !around(event, ".holder")) this.closePopup();
     });
   }
 
+  /** @param {State} state @param {{link: Link, level: string, theme: Theme}} about */
   show(state, { link, level, theme }) {
     this.#shown = [state, level];
     say(this.#title, state.title || "New session");
@@ -62,6 +80,7 @@ export class Head extends HTMLElement {
     this.#run.hidden = !current;
     say(this.#run, current ? `run ${runNumber(current)} · generation ${state.generation}` : "");
     const cut = {
+      open: undefined,
       reconnecting: "reconnecting…",
       "signed out": "signed out",
       connecting: state.known ? undefined : "connecting…",
@@ -90,6 +109,7 @@ export class Head extends HTMLElement {
     this.#showProcesses(...this.#shown);
   }
 
+  /** @param {State} state @param {string} level */
   #showProcesses(state, level) {
     const alive = state.processes.filter((one) => !one.ended_at);
     const held = state.level || level;
@@ -103,8 +123,13 @@ export class Head extends HTMLElement {
     if (!this.#popup.hidden) this.#list(state, held);
   }
 
-  /** In the order in which they were started; one that the person is about stays when it has ended. */
+  /**
+   * In the order in which they were started; one that the person is about stays when it has ended.
+   * @param {State} state
+   * @param {string} held
+   */
   #list({ session, processes }, held) {
+    /** @param {Process} one */
     const key = (one) => `${session} ${one.pid} ${one.started_at}`;
     const listed = processes
       .filter((one) => !one.ended_at || this.#rows.get(key(one))?.held)
@@ -117,14 +142,13 @@ export class Head extends HTMLElement {
     arrange(this.#popup, [this.#level, ...rows.map((row) => row.element)]);
   }
 
+  /** @param {Theme} theme */
   #showTheme(theme) {
     if (this.#theme.dataset.theme === theme) return;
     this.#theme.dataset.theme = theme;
-    const words = { auto: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" }[
-      theme
-    ];
+    const [words, look] = THEMES[theme];
     set(this.#theme, { "aria-label": words, title: words });
-    this.#theme.replaceChildren(icon({ auto: "auto", light: "sun", dark: "moon" }[theme]));
+    this.#theme.replaceChildren(icon(look));
   }
 }
 

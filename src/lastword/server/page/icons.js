@@ -18,7 +18,10 @@ const PATHS = {
   warn: "M8 2.8l5.8 10.2H2.2zM8 6.7v3M8 11.4v.01",
 };
 
-/** A picture that says nothing by itself: whoever uses it gives the words. */
+/**
+ * A picture that says nothing by itself: whoever uses it gives the words.
+ * @param {keyof typeof PATHS} name
+ */
 export function icon(name) {
   return svg(
     "svg",

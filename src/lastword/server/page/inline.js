@@ -5,6 +5,8 @@
 // there is none behind one place, there is none behind a later one. So a text costs what it is
 // long, whatever is in it, and `meter` counts that.
 
+/** @import { Leaf, Meter, Tree } from "./types.d.ts" */
+
 const DEEPEST = 6;
 const LONGEST = 6000; // a longer paragraph is shown as it is: nobody writes one, and a flood must not cost
 const PIECE = 2000; // characters
@@ -15,15 +17,21 @@ const BARE = /https?:\/\/[^\s<>"'`]+/y;
 const WORD = /\w/;
 const SPACE = /\s/;
 
-/** @returns {(string | {tag: string, children: any[], href?: string})[]} */
+/** @param {string} text @param {Meter} meter @returns {Leaf[]} */
 export function inline(text, meter, depth = 0) {
   if (depth > DEEPEST || text.length > LONGEST) return asItIs(text, meter);
   meter.steps += text.length;
   return new Line(text, meter, depth).nodes();
 }
 
-/** Lines that are nothing but lines, in pieces: only those near the screen are laid out. */
+/**
+ * Lines that are nothing but lines, in pieces: only those near the screen are laid out.
+ * @param {string} text
+ * @param {Meter} meter
+ * @returns {Leaf[]}
+ */
 export function asItIs(text, meter) {
+  /** @type {Leaf[]} */
   const pieces = [];
   for (let from = 0, end = 0; from < text.length; from = end) {
     const some = text.slice(from, from + PIECE);
@@ -36,18 +44,25 @@ export function asItIs(text, meter) {
   return pieces;
 }
 
+/** @param {Tree["tag"]} tag @param {Leaf[]} children @param {string} [href] @returns {Tree} */
 function element(tag, children, href) {
   return href ? { tag, children, href } : { tag, children };
 }
+
+/** @typedef {{nodes: Leaf[], end: number}} Meant */
 
 class Line {
   #text;
   #meter;
   #depth;
+  /** @type {Leaf[]} */
   #nodes = [];
+  /** @type {Map<number, number> | null} */
   #ticks = null; // where the last run of so many ticks begins
+  /** @type {Set<string>} */
   #none = new Set(); // marks that nothing closes from here on
 
+  /** @param {string} text @param {Meter} meter @param {number} depth */
   constructor(text, meter, depth) {
     this.#text = text;
     this.#meter = meter;
@@ -72,7 +87,10 @@ class Line {
     return this.#nodes;
   }
 
-  /** Neighbouring strings are one, so that a growing text stays the same node. */
+  /**
+   * Neighbouring strings are one, so that a growing text stays the same node.
+   * @param {Leaf} node
+   */
   #add(node) {
     if (node === "") return;
     const nodes = this.#nodes;
@@ -84,12 +102,16 @@ class Line {
     }
   }
 
-  /** How far to go where nothing was meant: ticks stand and fall together. */
+  /** How far to go where nothing was meant: ticks stand and fall together. @param {number} at */
   #run(at) {
     return this.#text[at] === "`" ? this.#length(at) : 1;
   }
 
-  /** What is meant at a place, and where it ends; null if nothing is. */
+  /**
+   * What is meant at a place, and where it ends; null if nothing is.
+   * @param {number} at
+   * @returns {Meant | null}
+   */
   #at(at) {
     const text = this.#text;
     switch (text[at]) {
@@ -113,11 +135,12 @@ class Line {
     }
   }
 
+  /** @param {number} at */
   #code(at) {
     const text = this.#text;
     const length = this.#length(at);
     this.#ticks ??= this.#allTicks();
-    if (!(this.#ticks.get(length) > at)) return null;
+    if ((this.#ticks.get(length) ?? -1) <= at) return null;
     let close = text.indexOf("`", at + length);
     while (this.#length(close) !== length) close = text.indexOf("`", close + this.#length(close));
     this.#meter.steps += close - at;
@@ -125,7 +148,7 @@ class Line {
     return { nodes: [element("code", [code])], end: close + length };
   }
 
-  /** How many of the same stand here. */
+  /** How many of the same stand here. @param {number} at */
   #length(at) {
     let end = at + 1;
     while (this.#text[end] === this.#text[at]) end += 1;
@@ -133,6 +156,7 @@ class Line {
     return end - at;
   }
 
+  /** @returns {Map<number, number>} */
   #allTicks() {
     const last = new Map();
     for (const found of this.#text.matchAll(/`+/g)) last.set(found[0].length, found.index);
@@ -140,6 +164,7 @@ class Line {
     return last;
   }
 
+  /** @param {number} from @param {number} open */
   #link(from, open) {
     const text = this.#text;
     const shut = this.#first(/[[\]]/, open + 1);
@@ -155,7 +180,11 @@ class Line {
     return { nodes: link([label || address], address) ?? [whole], end: close + 1 };
   }
 
-  /** Where the first of these stands, not too far from here. */
+  /**
+   * Where the first of these stands, not too far from here.
+   * @param {RegExp} pattern
+   * @param {number} from
+   */
   #first(pattern, from) {
     const until = Math.min(this.#text.length, from + LONGEST_LINK);
     const away = this.#text.slice(from, until).search(pattern);
@@ -163,11 +192,12 @@ class Line {
     return away < 0 ? until : from + away;
   }
 
+  /** @param {number} from */
   #spaces(from) {
     return this.#first(/\S/, from);
   }
 
-  /** An address may have brackets in it, one within none. */
+  /** An address may have brackets in it, one within none. @param {number} from */
   #address(from) {
     let end = this.#first(/[\s<>()]/, from);
     while (this.#text[end] === "(") {
@@ -178,12 +208,14 @@ class Line {
     return end;
   }
 
+  /** @param {number} from */
   #title(from) {
     const quote = this.#spaces(from);
     if (quote === from || this.#text[quote] !== '"') return quote;
     return this.#spaces(this.#first(/"/, quote + 1) + 1);
   }
 
+  /** @param {number} at */
   #bare(at) {
     BARE.lastIndex = at;
     const found = BARE.exec(this.#text)?.[0];
@@ -192,12 +224,18 @@ class Line {
     return { nodes: autolink(found), end: at + found.length };
   }
 
+  /** @param {number} at */
   #strong(at) {
     const mark = this.#text.slice(at, at + 2);
     return mark === "**" || mark === "__" ? this.#between(at, mark, "strong") : null;
   }
 
-  /** What stands between a mark and its like, if neither faces a space. */
+  /**
+   * What stands between a mark and its like, if neither faces a space.
+   * @param {number} at
+   * @param {string} mark
+   * @param {Tree["tag"]} tag
+   */
   #between(at, mark, tag) {
     const text = this.#text;
     const from = at + mark.length;
@@ -211,7 +249,10 @@ class Line {
     return this.#within(tag, from, close, close + mark.length);
   }
 
-  /** One star or line on either side, with none between; a line within a word is the word's. */
+  /**
+   * One star or line on either side, with none between; a line within a word is the word's.
+   * @param {number} at
+   */
   #slanted(at) {
     const text = this.#text;
     const mark = text[at];
@@ -223,33 +264,37 @@ class Line {
     return this.#within("em", at + 1, close, close + 1);
   }
 
+  /** @param {Tree["tag"]} tag @param {number} from @param {number} to @param {number} end */
   #within(tag, from, to, end) {
     const inner = inline(this.#text.slice(from, to), this.#meter, this.#depth + 1);
     return { nodes: [element(tag, inner)], end };
   }
 
+  /** @param {number} at */
   #isSpace(at) {
     return at >= this.#text.length || SPACE.test(this.#text[at]);
   }
 
+  /** @param {number} at */
   #isWord(at) {
     return at >= 0 && at < this.#text.length && WORD.test(this.#text[at]);
   }
 }
 
-/** A space at either end is there to keep a tick from the ticks. */
+/** A space at either end is there to keep a tick from the ticks. @param {string} code */
 function unpadded(code) {
   const line = code.replaceAll("\n", " ");
   const padded = line.startsWith(" ") && line.endsWith(" ") && line.trim() !== "";
   return padded ? line.slice(1, -1) : line;
 }
 
+/** @param {Leaf[]} children @param {string} address */
 function link(children, address) {
   const href = allowed(address);
-  return href && [element("a", children, href)];
+  return href ? [element("a", children, href)] : null;
 }
 
-/** A sentence's own marks at the end of an address are the sentence's. */
+/** A sentence's own marks at the end of an address are the sentence's. @param {string} text */
 function autolink(text) {
   let end = text.length;
   while (".,;:!?*_~".includes(text[end - 1])) end -= 1;
@@ -258,6 +303,7 @@ function autolink(text) {
   return [...(link([address], address) ?? [address]), text.slice(end)];
 }
 
+/** @param {string} address */
 function allowed(address) {
   if (address.length > LONGEST_LINK) return null;
   try {

@@ -21,7 +21,7 @@ function nextTask() {
   return new Promise((go) => {
     port1.onmessage = () => {
       port1.close();
-      go();
+      go(null);
     };
     port2.postMessage(0);
   });
@@ -29,19 +29,26 @@ function nextTask() {
 
 /** Where one is in a text: the lists and objects that were begun, and what they have so far. */
 export class Reader {
+  /** @type {unknown} */
   value;
   #text;
   #at = 0;
+  /** @type {(unknown[] | Record<string, unknown>)[]} */
   #begun = []; // of lists and objects, the innermost last
+  /** @type {(string | null)[]} */
   #keys = []; // under which each of those comes into the one around it
   #first = true; // whether what comes is the first of what was begun
   #over = false;
 
+  /** @param {string} text */
   constructor(text) {
     this.#text = text;
   }
 
-  /** Take so many steps, or a few more. @returns {boolean} whether all is read */
+  /**
+   * Take so many steps, or a few more. @returns {boolean} whether all is read
+   * @param {number} steps
+   */
   read(steps) {
     let left = steps;
     while (!this.#over && left > 0) {
@@ -64,6 +71,7 @@ export class Reader {
     else this.#put(this.#leaf(), key);
   }
 
+  /** @param {unknown[] | Record<string, unknown>} value @param {string | null} key */
   #begin(value, key) {
     this.#first = true;
     this.#begun.push(value);
@@ -74,11 +82,12 @@ export class Reader {
     this.#put(this.#begun.pop(), this.#keys.pop());
   }
 
+  /** @param {unknown} value @param {string | null | undefined} key */
   #put(value, key) {
     this.#first = false;
     const inner = this.#begun.at(-1);
     if (Array.isArray(inner)) inner.push(value);
-    else if (inner) own(inner, key, value);
+    else if (inner) own(inner, key ?? "", value);
     else {
       this.value = value;
       this.#skip();
@@ -95,6 +104,7 @@ export class Reader {
     return key;
   }
 
+  /** @returns {any} a string, a number, true, false or null */
   #leaf() {
     this.#skip();
     const from = this.#at;
@@ -103,6 +113,7 @@ export class Reader {
     return JSON.parse(this.#text.slice(from, this.#at)); // a copy: the whole text need not stay
   }
 
+  /** @param {number} from */
   #quoteAfter(from) {
     for (let end = this.#text.indexOf('"', from + 1); end > 0; end = this.#text.indexOf('"', end + 1)) {
       let before = end;
@@ -112,6 +123,7 @@ export class Reader {
     throw this.#wrong();
   }
 
+  /** @param {string} mark */
   #takes(mark) {
     this.#skip();
     const there = this.#text[this.#at] === mark;
@@ -119,6 +131,7 @@ export class Reader {
     return there;
   }
 
+  /** @param {string} mark */
   #must(mark) {
     if (!this.#takes(mark)) throw this.#wrong();
   }
@@ -132,12 +145,18 @@ export class Reader {
   }
 }
 
+/** @param {RegExp} pattern @param {string} text @param {number} at */
 function found(pattern, text, at) {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0].length ?? 0;
 }
 
-/** Also under a name that means something to objects. */
+/**
+ * Also under a name that means something to objects.
+ * @param {Record<string, unknown>} object
+ * @param {string} key
+ * @param {unknown} value
+ */
 function own(object, key, value) {
   if (key === "__proto__")
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });

@@ -13,6 +13,7 @@ export function bearer(key = held) {
   return key ? { Authorization: `Bearer ${key}` } : {};
 }
 
+/** @param {string} key */
 export function keep(key) {
   held = key;
   remember(NAME, key);

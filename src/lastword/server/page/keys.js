@@ -2,7 +2,16 @@
 
 import { showKeys } from "./dialogs.js";
 
-/** @param {{stop: Function, parts: any, create: Function, closeDrawer: Function}} doing */
+/** @import { Parts } from "./types.d.ts" */
+
+/**
+ * @param {{
+ *   stop: () => void,
+ *   parts: Parts,
+ *   create: () => void,
+ *   closeDrawer: () => boolean,
+ * }} doing
+ */
 export function listenForKeys({ stop, parts, create, closeDrawer }) {
   document.addEventListener("keydown", (event) => {
     if (event.isComposing || event.defaultPrevented || document.querySelector("dialog[open]"))
@@ -34,6 +43,7 @@ export function listenForKeys({ stop, parts, create, closeDrawer }) {
   });
 }
 
+/** @param {EventTarget | null} target */
 function writes(target) {
   return target instanceof Element && target.closest("textarea, input, select") !== null;
 }

@@ -7,9 +7,11 @@
 
 import { Meter, topBlocks } from "./blocks.js";
 import { Code } from "./code.js";
-import { h } from "./dom.js";
+import { h, set } from "./dom.js";
 import { pace } from "./pace.js";
 import { follow, following, Pieces, whole } from "./pieces.js";
+
+/** @import { Fence, Leaf, Tree } from "./types.d.ts" */
 
 const WINDOW = 16_000; // characters that are looked at together
 const MOST_NODES = 4000; // of a text
@@ -19,19 +21,27 @@ export class Markdown {
   #element;
   #text = "";
   #done = 0; // characters of the blocks that cannot change any more
+  /** @type {ChildNode | null} */
   #after = null; // the last node of theirs
+  /** @type {Tree[]} */
   #open = []; // the tree of the block that can
+  /** @type {Code | null} */
   #code = null; // a code block that is not closed yet
+  /** @type {Pieces | null} */
   #plain = null; // what there were too many nodes for
   #live = false; // whether there was something before the last words came
   #nodes = 0;
   steps = 0; // that it took
 
+  /** @param {Element} element */
   constructor(element) {
     this.#element = element;
   }
 
-  /** Show this text. If it continues the last one, what is there is continued. */
+  /**
+   * Show this text. If it continues the last one, what is there is continued.
+   * @param {string} text
+   */
   show(text) {
     if (text === this.#text) return;
     if (!text.startsWith(this.#text)) this.#restart();
@@ -60,16 +70,18 @@ export class Markdown {
     return false;
   };
 
+  /** @param {Meter} meter */
   #step(meter) {
-    if (this.#code) return this.#goOnCode(meter);
+    if (this.#code) return this.#goOnCode(meter, this.#code);
     if (this.#nodes > MOST_NODES) return this.#goOnPlain(meter);
     const rest = this.#text.length - this.#done;
     const size = rest > WINDOW ? cut(this.#text, this.#done) : rest;
     const { blocks, fence, stopped } = topBlocks(this.#text.substr(this.#done, size), meter);
     const trees = blocks.map((block) => block.tree);
     this.#patch(trees);
+    const last = blocks.at(-1);
     const goesOn = !stopped && !fence && blocks.length > 1; // the last one may
-    const ends = stopped || fence?.after || (goesOn ? blocks.at(-1).from : rest > size && size);
+    const ends = stopped || fence?.after || (goesOn && last ? last.from : rest > size && size);
     if (!ends) return false;
     this.#done += ends;
     this.#nodes += meter.nodes;
@@ -78,32 +90,35 @@ export class Markdown {
     return rest > size || stopped > 0 || fence !== null;
   }
 
-  /** Have these where the block is that can change. */
+  /** Have these where the block is that can change. @param {Tree[]} trees */
   #patch(trees) {
     patch(this.#element, this.#after, this.#open, trees);
     this.#open = trees;
   }
 
-  /** So many of them stay as they are. */
+  /** So many of them stay as they are. @param {number} trees */
   #settle(trees) {
     for (let i = 0; i < trees; i++)
       this.#after = this.#after ? this.#after.nextSibling : this.#element.firstChild;
     this.#open = this.#open.slice(trees);
   }
 
+  /** @param {Fence} fence */
   #begin(fence) {
     this.#code = new Code(fence);
     this.#element.append(this.#code.element);
     this.#after = this.#code.element;
   }
 
-  #goOnCode(meter) {
+  /** @param {Meter} meter @param {Code} code */
+  #goOnCode(meter, code) {
     const before = this.#done;
-    this.#done += this.#code.take(this.#text, before, this.#live, meter);
-    if (this.#code.closed) this.#code = null;
+    this.#done += code.take(this.#text, before, this.#live, meter);
+    if (code.closed) this.#code = null;
     return this.#done > before && this.#done < this.#text.length;
   }
 
+  /** @param {Meter} meter */
   #goOnPlain(meter) {
     if (!this.#plain) {
       this.#patch([]);
@@ -118,13 +133,23 @@ export class Markdown {
   }
 }
 
-/** How much of a text to look at that goes on: whole lines if there are any, or else whole words. */
+/**
+ * How much of a text to look at that goes on: whole lines if there are any, or else whole words.
+ * @param {string} text
+ * @param {number} from
+ */
 function cut(text, from) {
   const some = text.slice(from, from + WINDOW);
   return some.lastIndexOf("\n") + 1 || some.lastIndexOf(" ") + 1 || whole(some, WINDOW);
 }
 
-/** Bring the nodes after one, or all that there are, from one tree to another. */
+/**
+ * Bring the nodes after one, or all that there are, from one tree to another.
+ * @param {Element} parent
+ * @param {ChildNode | null} after
+ * @param {Leaf[]} before
+ * @param {Leaf[]} now
+ */
 function patch(parent, after, before, now) {
   let node = after ? after.nextSibling : parent.firstChild;
   now.forEach((tree, index) => {
@@ -141,47 +166,55 @@ function patch(parent, after, before, now) {
   }
 }
 
-/** Make a node that showed one tree show another; false if it cannot. */
+/**
+ * Make a node that showed one tree show another; false if it cannot.
+ * @param {ChildNode} node
+ * @param {Leaf | undefined} old
+ * @param {Leaf} tree
+ */
 function patched(node, old, tree) {
   if (typeof tree === "string") {
     if (typeof old !== "string") return false;
-    if (!tree.startsWith(old)) node.data = tree;
-    else if (tree.length > old.length) node.appendData(tree.slice(old.length));
+    const text = /** @type {Text} */ (node);
+    if (!tree.startsWith(old)) text.data = tree;
+    else if (tree.length > old.length) text.appendData(tree.slice(old.length));
     return true;
   }
   if (!isLike(old, tree)) return false;
-  patch(node, null, old.children, tree.children);
-  dress(node, tree);
-  if (tree.tag === "pre" && codeOf(tree) !== codeOf(old)) follow(node);
+  const element = /** @type {HTMLElement} */ (node);
+  patch(element, null, old.children, tree.children);
+  dress(element, tree);
+  if (tree.tag === "pre" && codeOf(tree) !== codeOf(old)) follow(element);
   return true;
 }
 
+/** @param {Leaf | undefined} old @param {Tree} tree @returns {old is Tree} */
 function isLike(old, tree) {
   if (!old || typeof old === "string") return false;
   return old.tag === tree.tag && old.href === tree.href && old.look === tree.look;
 }
 
+/** @param {Tree} tree */
 function codeOf(tree) {
-  return tree.children[0].children[0];
+  const [code] = tree.children;
+  return typeof code === "string" ? code : code.children[0];
 }
 
+/** @param {Leaf} tree */
 function made(tree) {
   if (typeof tree === "string") return document.createTextNode(tree);
   const element = document.createElement(tree.tag);
   dress(element, tree);
   if (tree.look) element.className = tree.look;
   if (tree.tag === "pre") following(element).tabIndex = 0; // a wide one is scrolled with the keyboard
-  if (tree.href) {
-    element.href = tree.href;
-    element.rel = "noopener noreferrer";
-    element.target = "_blank";
-  }
+  if (tree.href) set(element, { href: tree.href, rel: "noopener noreferrer", target: "_blank" });
   patch(element, null, [], tree.children);
   return element;
 }
 
+/** @param {HTMLElement} element @param {Tree} tree */
 function dress(element, tree) {
-  if (tree.start > 1) element.start = tree.start;
+  if (tree.start && tree.start > 1) set(element, { start: tree.start });
   if (tree.language) element.dataset.language = tree.language;
   if (tree.align) element.dataset.align = tree.align;
 }

@@ -1,5 +1,8 @@
 // What a new message does to an answer that is going, in words.
 
+/** @import { Mode } from "./types.d.ts" */
+
+/** @type {{mode: Mode, name: string, place: string, hint: string}[]} */
 export const MODES = [
   {
     mode: "takeover",
@@ -39,6 +42,7 @@ export const MODES = [
   },
 ];
 
+/** @param {string | null} name */
 export function modeOf(name) {
   return MODES.find(({ mode }) => mode === name) ?? MODES[0];
 }

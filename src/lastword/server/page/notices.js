@@ -5,6 +5,8 @@ import { button, h } from "./dom.js";
 import { icon } from "./icons.js";
 import { signInForm } from "./signin.js";
 
+/** @import { Link, State, Wrong } from "./types.d.ts" */
+
 const LASTS = 6000; // ms of a line that nobody has to act on
 const PATIENCE = 700; // ms without a connection before it is worth a word
 const AWAY = [
@@ -36,11 +38,13 @@ export class Notices {
     this.#wentOut = wentOut;
   }
 
+  /** @param {string} text */
   say(text) {
     this.#show("", [h("span", {}, text)]);
     this.#timer = setTimeout(() => this.clear(), LASTS);
   }
 
+  /** @param {Wrong} problem */
   problem({ title, detail, status }) {
     if (status === 401) return this.signedOut();
     this.#show("error", [
@@ -72,6 +76,7 @@ export class Notices {
     );
   }
 
+  /** @param {Link} link @param {State} state */
   link(link, state) {
     if (this.#out) return;
     if (link !== "reconnecting") {
@@ -89,6 +94,7 @@ export class Notices {
     }, PATIENCE);
   }
 
+  /** @param {string} look @param {Node[]} nodes */
   #show(look, nodes) {
     clearTimeout(this.#timer);
     this.#line.className = `notice ${look}`;

@@ -8,17 +8,20 @@ const NEAR = 24; // pixels from its end that still count as being there
 
 export class Pieces {
   #element;
+  /** @type {Text | null} */
   #last = null;
 
+  /** @param {Element} element */
   constructor(element) {
     this.#element = element;
   }
 
+  /** @param {string} text */
   add(text) {
     for (let from = 0; from < text.length;) {
       const room = LONGEST - (this.#last?.length ?? LONGEST);
       const end = from + fitting(text, from, room);
-      if (end > from) this.#last.appendData(text.slice(from, end));
+      if (end > from) this.#last?.appendData(text.slice(from, end));
       if (end < text.length) this.#begin();
       from = end;
     }
@@ -30,7 +33,12 @@ export class Pieces {
   }
 }
 
-/** How many characters of a text fit: up to the end of a line, if one ends there. */
+/**
+ * How many characters of a text fit: up to the end of a line, if one ends there.
+ * @param {string} text
+ * @param {number} from
+ * @param {number} room
+ */
 function fitting(text, from, room) {
   if (text.length - from <= room) return text.length - from;
   const line = room > 0 ? text.lastIndexOf("\n", from + room - 1) + 1 : 0;
@@ -38,7 +46,11 @@ function fitting(text, from, room) {
   return room > 0 ? whole(text, from + room) - from : 0;
 }
 
-/** Where a text can be cut, at a place or right before it: not within a character. */
+/**
+ * Where a text can be cut, at a place or right before it: not within a character.
+ * @param {string} text
+ * @param {number} at
+ */
 export function whole(text, at) {
   const code = text.charCodeAt(at - 1);
   return code >= 0xd800 && code < 0xdc00 ? at - 1 : at;
@@ -46,7 +58,12 @@ export function whole(text, at) {
 
 const left = new WeakSet(); // boxes that the person scrolled away from their end
 
-/** A box that shows the newest of what is written into it, unless the person looks at something else. */
+/**
+ * A box that shows the newest of what is written into it, unless the person looks at something else.
+ * @template {Element} E
+ * @param {E} box
+ * @returns {E}
+ */
 export function following(box) {
   const scrolled = () => {
     const away = box.scrollHeight - box.scrollTop - box.clientHeight;
@@ -57,7 +74,7 @@ export function following(box) {
   return box;
 }
 
-/** Something was written into it. */
+/** Something was written into it. @param {Element} box */
 export function follow(box) {
   if (!left.has(box)) box.scrollTop = box.scrollHeight;
 }

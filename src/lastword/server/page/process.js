@@ -6,6 +6,8 @@ import { following, follow, whole } from "./pieces.js";
 import { Steady } from "./steady.js";
 import { clock, count, lasted, plain, short } from "./words.js";
 
+/** @import { Done, May, Process, Processes } from "./types.d.ts" */
+
 const SHOWN = 8000; // characters of what it wrote last: as many, however much it writes
 const LOOK = 800; // ms between two looks at what it writes
 const LONGEST = 65_000; // characters of a line that is written to it
@@ -19,7 +21,8 @@ const SIGNALS = [
 export class ProcessRow {
   #doing;
   #session;
-  #process = null;
+  /** @type {Process} */
+  #process;
   #steady;
   #text = "";
   #at = 0; // bytes of its output that were read
@@ -65,7 +68,7 @@ export class ProcessRow {
   );
 
   /**
-   * @param {any} doing what can be asked of the server, each of it of a process of a session
+   * @param {Processes & {may: May}} doing what can be asked of the server, each of a process of a session
    * @param {string} session that it is of: another may be shown by the time that something is pressed
    * @param {() => number} scrolled
    */
@@ -80,6 +83,7 @@ export class ProcessRow {
     return this.#touched || this.element.contains(document.activeElement);
   }
 
+  /** @param {Process} process */
   show(process) {
     const { id, takes_input: reads } = process;
     const ended = process.ended_at && !this.#process?.ended_at;
@@ -106,6 +110,7 @@ export class ProcessRow {
     return [id, `pid ${pid}`, time, fate].filter(Boolean).join(" · ");
   }
 
+  /** @param {string} id */
   #name(id) {
     set(this.element, { "aria-label": `Process ${id || this.#process.pid}` });
     set(this.#output, { "aria-label": `What ${id} wrote` });
@@ -113,6 +118,7 @@ export class ProcessRow {
     set(this.#sends, { "aria-label": `Send a signal to ${id}` });
   }
 
+  /** @param {boolean} ready */
   #open(ready) {
     set(this.element, { "data-early": !ready });
     for (const one of [this.#end, this.#write, this.#finish, ...this.#signals])
@@ -143,7 +149,7 @@ export class ProcessRow {
   async #readOn() {
     const from = this.#at;
     const piece = await this.#doing.read(this.#session, this.#process.id, from);
-    if (piece.wrong) {
+    if ("wrong" in piece) {
       this.#tell(piece.wrong, true);
       return piece.offline;
     }
@@ -161,14 +167,15 @@ export class ProcessRow {
     return !this.#process.ended_at;
   }
 
+  /** @param {MouseEvent} click */
   async #writeLine(click) {
     const line = this.#line.value;
     const written = await this.#act(click, this.#doing.write, line);
     if (written && this.#line.value === line) this.#line.value = "";
   }
 
-  /** @returns {Promise<boolean>} whether it was done */
-  async #act(click, ask, what) {
+  /** @param {MouseEvent} click @param {Done} ask @returns {Promise<boolean>} whether it was done */
+  async #act(click, ask, what = "") {
     if (!this.#steady.takes(click) || this.#busy) return false;
     this.#busy = this.#touched = true;
     set(this.element, { "aria-busy": "true" });
@@ -179,6 +186,7 @@ export class ProcessRow {
     return !wrong;
   }
 
+  /** @param {string} text @param {boolean} wrong */
   #tell(text, wrong) {
     set(this.#told, { class: wrong ? "told wrong" : "told" });
     say(this.#told, plain(text));

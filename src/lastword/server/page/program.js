@@ -8,16 +8,25 @@ import { progress, REFUSED, taken } from "./program-words.js";
 import { Steady } from "./steady.js";
 import { NOT_THEIRS, plain } from "./words.js";
 
+/** @import { CallAnswer, Cell, May, Programs, WaitingOut } from "./types.d.ts" */
+
+/** @typedef {Programs & {may: May, scrolled: () => number}} Doing */
+
 export class Program extends HTMLElement {
+  /** @type {Keyed<WaitingOut, Waiting>} */
   #rows = new Keyed();
+  /** @type {Waiting[]} */
   #waiting = [];
-  #steady = null;
+  /** @type {Steady} */
+  #steady;
   #ready = false;
   #shown = ""; // of the calls
-  #cell = null;
+  /** @type {Cell} */
+  #cell;
   #sent = false;
   #busy = false;
-  #doing = null;
+  /** @type {Doing} */
+  #doing;
   #list = h("ul");
   #told = h("p", { class: "fine", "aria-live": "polite" });
   #source = h("pre", { tabindex: "0" });
@@ -31,7 +40,11 @@ export class Program extends HTMLElement {
     h("div", { class: "choices" }, this.#told, this.#end, this.#go),
   );
 
-  /** @param {any} cell @param {boolean} sent whether answers are on their way @param {{answer: Function, end: Function, may: Function, scrolled: () => number}} doing */
+  /**
+   * @param {Cell} cell
+   * @param {boolean} sent whether answers are on their way
+   * @param {Doing} doing
+   */
   show(cell, sent, doing) {
     if (cell === this.#cell && sent === this.#sent) return;
     if (!this.#cell) this.#build(cell, doing.scrolled);
@@ -40,13 +53,17 @@ export class Program extends HTMLElement {
     this.#doing = doing;
     this.#go.hidden = !doing.may("approve");
     this.#end.hidden = !doing.may("stop");
-    this.dataset.generation = cell.generation;
+    this.dataset.generation = String(cell.generation);
     this.#ask(cell.pending, doing.may("approve"));
     say(this.#source, plain(cell.source).trim());
     this.changed();
   }
 
-  /** A call that is worded in another way is another one: what was chosen was for what was read. */
+  /**
+   * A call that is worded in another way is another one: what was chosen was for what was read.
+   * @param {WaitingOut[]} pending
+   * @param {boolean} theirs
+   */
   #ask(pending, theirs) {
     this.#waiting = this.#rows.of(
       pending,
@@ -62,17 +79,18 @@ export class Program extends HTMLElement {
     this.#shown = shown;
   }
 
-  /** Whether a click was meant for what is on the card. */
+  /** Whether a click was meant for what is on the card. @param {MouseEvent} click */
   takes(click) {
     return this.#steady.takes(click);
   }
 
   /** Whatever is chosen is only done by "Go on", so a key pressed by mistake does nothing. */
   focus() {
-    if (this.#go.hidden) this.querySelector("summary").focus();
+    if (this.#go.hidden) this.querySelector("summary")?.focus();
     else this.#waiting[0]?.focus();
   }
 
+  /** @param {Cell} cell @param {() => number} scrolled */
   #build(cell, scrolled) {
     const heading = h("h2", { id: `program-${cell.id}` }, "A program waits for an answer");
     this.className = "ask program";
@@ -83,6 +101,7 @@ export class Program extends HTMLElement {
     this.#steady = new Steady(this, scrolled, (ready) => this.#open(ready));
   }
 
+  /** @param {boolean} ready */
   #open(ready) {
     this.#ready = ready;
     set(this, { "data-early": !ready });
@@ -101,6 +120,7 @@ export class Program extends HTMLElement {
     say(this.#told, this.#go.hidden ? NOT_THEIRS : told);
   }
 
+  /** @param {MouseEvent} click */
   async #goOn(click) {
     if (!this.takes(click)) return;
     const wrong = this.#waiting.find((row) => row.wrong);
@@ -121,9 +141,12 @@ export class Program extends HTMLElement {
   }
 }
 
+/** @typedef {"allow" | "value" | "refuse"} Choice */
+
 /** One call, and what the person chose for it. To choose it again takes it back. */
 class Waiting {
   call;
+  /** @type {Choice | ""} */
   choice = "";
   #card;
   #lines;
@@ -133,7 +156,11 @@ class Waiting {
   #why = h("input", { type: "text", placeholder: "Why? The program is told.", hidden: true });
   element;
 
-  /** @param {any} pending @param {boolean} theirs whether it is theirs to answer @param {Program} card */
+  /**
+   * @param {WaitingOut} pending
+   * @param {boolean} theirs whether it is theirs to answer
+   * @param {Program} card
+   */
   constructor(pending, theirs, card) {
     this.call = pending.call;
     this.#card = card;
@@ -151,7 +178,7 @@ class Waiting {
     });
     set(this.#why, { "aria-label": `Why ${tool} is refused, if you like` });
     for (const field of [this.#value, this.#why])
-      field.addEventListener("keydown", (event) => this.#key(event));
+      set(field, { on: { keydown: (event) => this.#key(event) } });
     this.element = h(
       "li",
       { role: "group", "aria-label": `${tool} ${pending.asks}`, "data-call": pending.call },
@@ -165,7 +192,7 @@ class Waiting {
     );
   }
 
-  /** Whether it can be answered now. */
+  /** Whether it can be answered now. @param {boolean} ready */
   open(ready) {
     for (const [choice, one] of Object.entries(this.#buttons)) {
       const open = ready && (choice !== "allow" || this.#lines.seen);
@@ -177,7 +204,7 @@ class Waiting {
     return this.choice === "value" && taken(this.#value.value).wrong;
   }
 
-  /** As the server takes it. */
+  /** As the server takes it. @returns {CallAnswer} */
   get result() {
     if (this.choice === "refuse") return { error: this.#why.value.trim() || REFUSED };
     return { value: taken(this.#value.value).value };
@@ -191,7 +218,9 @@ class Waiting {
     this.#value.focus();
   }
 
+  /** @param {Choice} choice @param {string} label @param {string} title */
   #choose(choice, label, title) {
+    /** @param {MouseEvent} click */
     const chosen = (click) => {
       if (!this.#card.takes(click)) return;
       if (choice === "allow" && !this.#lines.seen) return this.#lines.insist();
@@ -202,9 +231,10 @@ class Waiting {
   }
 
   get #field() {
-    return { value: this.#value, refuse: this.#why }[this.choice];
+    return { value: this.#value, refuse: this.#why, allow: null, "": null }[this.choice];
   }
 
+  /** @param {Choice | ""} choice */
   #pick(choice) {
     this.choice = choice;
     this.#show();
@@ -222,13 +252,16 @@ class Waiting {
     say(this.#read, words);
   }
 
-  /** Esc leaves the field and takes the choice back; it stops nothing yet. */
+  /**
+   * Esc leaves the field and takes the choice back; it stops nothing yet.
+   * @param {KeyboardEvent} event
+   */
   #key(event) {
     if (event.key !== "Escape" || event.isComposing) return;
     event.preventDefault();
-    const back = this.#buttons[this.choice];
+    const back = this.choice && this.#buttons[this.choice];
     this.#pick("");
-    back.focus();
+    if (back) back.focus();
   }
 }
 

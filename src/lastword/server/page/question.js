@@ -8,17 +8,26 @@ import { button, h, set } from "./dom.js";
 import { Steady } from "./steady.js";
 import { NOT_THEIRS } from "./words.js";
 
+/** @import { Choice, Question as Asked } from "./types.d.ts" */
+
+/** @typedef {(choice: Choice) => Promise<void>} Answer */
+
 export class Question extends HTMLElement {
+  /** @type {Asked["choices"]} */
   #choices = [];
+  /** @type {HTMLButtonElement[]} */
   #buttons = [];
-  #lines = null;
+  /** @type {Lines} */
+  #lines;
   #ready = false;
+  /** @type {{focus(): void} | null} */
   #first = null; // what has the focus first: a key pressed by mistake allows nothing
+  /** @type {Steady | null} */
   #steady = null;
 
   /**
-   * @param {any} question
-   * @param {((choice: any) => Promise<void>) | null} answer none: it is not theirs to answer
+   * @param {Asked} question
+   * @param {Answer | null} answer none: it is not theirs to answer
    * @param {() => number} scrolled
    */
   show(question, answer, scrolled) {
@@ -40,22 +49,24 @@ export class Question extends HTMLElement {
     this.#steady = answer && new Steady(this, scrolled, (ready) => this.#open(ready));
   }
 
+  /** @param {Asked} question @param {Answer} answer */
   #offer(question, answer) {
     this.#choices = question.choices;
     this.#buttons = question.choices.map(({ label, ...choice }) => {
       const look = choice.always ? "always" : choice.allow ? "go" : "";
-      const chosen = (click) => this.#choose(click, answer, choice);
-      return button(label, chosen, { class: look });
+      return button(label, (click) => this.#choose(click, answer, choice), { class: look });
     });
     return h("div", { class: "choices" }, ...this.#grouped());
   }
 
   /** What lets it on one line, what does not on the next. */
   #grouped() {
+    /** @param {boolean} allow */
     const ones = (allow) => this.#buttons.filter((_, at) => this.#choices[at].allow === allow);
     return [h("div", {}, ...ones(true)), h("div", {}, ...ones(false))];
   }
 
+  /** @param {boolean} ready */
   #open(ready) {
     this.#ready = ready;
     set(this, { "data-early": !ready });
@@ -73,8 +84,9 @@ export class Question extends HTMLElement {
     this.#first?.focus();
   }
 
+  /** @param {MouseEvent} click @param {Answer} answer @param {Choice} choice */
   async #choose(click, answer, choice) {
-    if (!this.#steady.takes(click)) return;
+    if (!this.#steady?.takes(click)) return;
     if (choice.allow && !this.#lines.seen) return this.#lines.insist();
     for (const one of this.#buttons) one.disabled = true;
     this.setAttribute("aria-busy", "true");

@@ -1,20 +1,26 @@
 // What waits for its turn: chips that can be edited, moved and removed, by hand and by keyboard.
 
-import { arrange, button, h, Keyed, say, set } from "./dom.js";
+import { around, arrange, button, h, Keyed, say, set } from "./dom.js";
 import { icon } from "./icons.js";
 import { short } from "./words.js";
 
+/** @import { QueueDoing as Doing, Queued, State } from "./types.d.ts" */
+
+/** @type {Record<string, string>} */
 const PLACES = { steering: "joins the answer", collecting: "gathering" };
 
 export class Queue extends HTMLElement {
+  /** @type {Keyed<Queued, Chip>} */
   #chips = new Keyed();
   #label = h("span", { class: "label", id: "queue-label" });
   #list = h("ol", { "aria-labelledby": "queue-label" });
   #resume = button("Resume", () => this.#doing.resume(), { class: "plain" });
-  #doing = null;
+  /** @type {Doing} */
+  #doing;
+  /** @type {Pick<State, "queue" | "hushed">} */
   #state = { queue: [], hushed: false };
 
-  /** @param {{edit: Function, move: Function, remove: Function, resume: Function}} doing */
+  /** @param {Doing} doing */
   begin(doing) {
     this.#doing = doing;
     this.hidden = true;
@@ -23,6 +29,7 @@ export class Queue extends HTMLElement {
     this.#list.addEventListener("drop", (event) => this.#drop(event));
   }
 
+  /** @param {State} state */
   show(state) {
     this.#state = state;
     const { queue, hushed } = state;
@@ -47,7 +54,7 @@ export class Queue extends HTMLElement {
     return this.#doing;
   }
 
-  /** One place to the left or right; the focus goes along. */
+  /** One place to the left or right; the focus goes along. @param {string} id @param {number} by */
   async shift(id, by) {
     const to = this.#state.queue.findIndex((one) => one.id === id) + by;
     if (to < 0 || to >= this.#state.queue.length) return;
@@ -55,27 +62,32 @@ export class Queue extends HTMLElement {
     this.#chips.get(id)?.element.focus();
   }
 
+  /** @param {string} id @param {number} place */
   async removed(id, place) {
     await this.#doing.remove(id);
     const next = this.#state.queue[Math.min(place, this.#state.queue.length - 1)];
     if (next) this.#chips.get(next.id)?.element.focus();
   }
 
+  /** @param {DragEvent} event */
   #over(event) {
     const moved = this.querySelector(".dragged");
     if (!moved) return;
     event.preventDefault();
-    const chip = event.target.closest?.(".chip");
+    const chip = around(event, ".chip");
     for (const one of this.querySelectorAll(".chip"))
       one.classList.toggle("target", one === chip && one !== moved);
   }
 
+  /** @param {DragEvent} event */
   async #drop(event) {
     event.preventDefault();
+    /** @type {HTMLElement | null} */
     const moved = this.querySelector(".dragged");
-    const to = [...this.#list.children].indexOf(event.target.closest?.(".chip"));
+    const chip = around(event, ".chip");
+    const to = chip ? [...this.#list.children].indexOf(chip) : -1;
     for (const one of this.querySelectorAll(".target")) one.classList.remove("target");
-    if (moved && to >= 0) await this.#doing.move(moved.dataset.message, to);
+    if (moved && to >= 0) await this.#doing.move(moved.dataset.message ?? "", to);
   }
 }
 
@@ -113,19 +125,21 @@ class Chip {
     this.#remove,
   );
 
+  /** @param {string} id @param {Queue} queue */
   constructor(id, queue) {
     this.#id = id;
     this.#queue = queue;
     set(this.element, { "data-message": id });
     this.element.addEventListener("keydown", (event) => this.#key(event));
     this.element.addEventListener("dragstart", (event) => {
-      event.dataTransfer.setData("text/plain", this.#text);
-      event.dataTransfer.effectAllowed = "move";
+      event.dataTransfer?.setData("text/plain", this.#text);
+      if (event.dataTransfer) event.dataTransfer.effectAllowed = "move";
       this.element.classList.add("dragged");
     });
     this.element.addEventListener("dragend", () => this.element.classList.remove("dragged"));
   }
 
+  /** @param {Queued} message @param {number} place @param {number} many */
   show({ text, placed }, place, many) {
     const shown = `${placed} ${place} ${many}`;
     if (text === this.#text && shown === this.#shown) return;
@@ -141,6 +155,7 @@ class Chip {
     });
   }
 
+  /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.target !== this.element) return;
     const back = event.key === "ArrowLeft" || event.key === "ArrowUp";
@@ -149,10 +164,15 @@ class Chip {
     else if (event.key === "Delete" || event.key === "Backspace")
       this.#queue.removed(this.#id, this.#place);
     else if (event.key === "Enter" || event.key === "F2") this.#edit();
-    else if (back || on)
-      (back ? this.element.previousElementSibling : this.element.nextElementSibling)?.focus();
+    else if (back || on) this.#beside(back)?.focus();
     else return;
     event.preventDefault();
+  }
+
+  /** @param {boolean} before @returns {HTMLElement | null} the chip on that side */
+  #beside(before) {
+    const { previousElementSibling: previous, nextElementSibling: next } = this.element;
+    return /** @type {HTMLElement | null} */ (before ? previous : next);
   }
 
   #edit() {
@@ -166,6 +186,7 @@ class Chip {
     this.#editor.select();
   }
 
+  /** @param {KeyboardEvent} event */
   #editing(event) {
     if (event.isComposing) return;
     if (event.key === "Enter" && !event.shiftKey) this.#finish(true);
@@ -176,6 +197,7 @@ class Chip {
     this.element.focus();
   }
 
+  /** @param {boolean} keep */
   async #finish(keep) {
     if (!this.#edits) return; // taking it away blurs it, which ends here a second time
     this.#edits = false;

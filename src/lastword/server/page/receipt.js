@@ -5,10 +5,13 @@ import { icon, square } from "./icons.js";
 import { dropped, eventful, head, lines, slimHead, when } from "./receipt-words.js";
 import { lasted, plain, short } from "./words.js";
 
+/** @import { Message, Receipt as Told, ReceiptItem } from "./types.d.ts" */
+
 export class Receipt extends HTMLElement {
+  /** @type {Told | null} */
   #key = null;
 
-  /** @param {any} item @param {(text: string) => void} putBack */
+  /** @param {ReceiptItem} item @param {(text: string) => void} putBack */
   show({ receipt, settled }, putBack) {
     if (this.#key === receipt) return;
     this.#key = receipt;
@@ -17,7 +20,7 @@ export class Receipt extends HTMLElement {
     this.className = `receipt ${slim ? "slim" : ""} ${receipt.quiet ? "quiet" : "ending"}`;
     this.setAttribute("role", "group");
     this.setAttribute("aria-label", "Receipt of a stop");
-    this.dataset.generation = receipt.generation;
+    this.dataset.generation = String(receipt.generation);
     const told = lines(receipt);
     const title = slim ? slimHead(receipt) : head(receipt, settled);
     this.replaceChildren(
@@ -29,10 +32,12 @@ export class Receipt extends HTMLElement {
   }
 }
 
+/** @param {ReturnType<typeof lines>[number]} told */
 function line({ text, warn }) {
   return h("li", { class: warn ? "warn" : null }, plain(text));
 }
 
+/** @param {Message} message @param {(text: string) => void} putBack */
 function droppedRow(message, putBack) {
   const back = button("Put it back in the box", () => putBack(message.text), { class: "plain" });
   return h(
@@ -43,6 +48,7 @@ function droppedRow(message, putBack) {
   );
 }
 
+/** @param {Told} receipt @param {boolean} opened */
 function details(receipt, opened) {
   const {
     calls = [],
@@ -76,7 +82,7 @@ function details(receipt, opened) {
       ]),
     ),
     table("Refused after the fence", grouped(refused)),
-  ].filter(Boolean);
+  ].filter((one) => one !== null);
   const words = [
     runs.length && `Run ${runs.join(", ")}`,
     `generation ${receipt.generation}`,
@@ -97,8 +103,12 @@ function details(receipt, opened) {
   );
 }
 
-/** What was refused, one row for as many of a kind as came one after another. */
+/**
+ * What was refused, one row for as many of a kind as came one after another.
+ * @param {Told["refused"]} refused
+ */
 function grouped(refused) {
+  /** @type {{what: string, many: number, from: number, to: number}[]} */
   const groups = [];
   for (const { what, after } of refused) {
     const last = groups.at(-1);
@@ -111,6 +121,7 @@ function grouped(refused) {
   ]);
 }
 
+/** @param {string} title @param {string[][]} rows */
 function table(title, rows) {
   if (!rows.length) return null;
   const cells = rows.map(([what, fate]) =>
@@ -121,7 +132,10 @@ function table(title, rows) {
 
 customElements.define("lw-receipt", Receipt);
 
-/** Something that is not a receipt, told in the same place: a warning by the session itself. */
+/**
+ * Something that is not a receipt, told in the same place: a warning by the session itself.
+ * @param {string} text
+ */
 export function noteView(text) {
   return h("p", { class: "aside" }, icon("warn"), h("span", {}, plain(text)));
 }

@@ -4,6 +4,9 @@ import { arrange, button, h, Keyed, say, set } from "./dom.js";
 import { icon } from "./icons.js";
 import { ago, short } from "./words.js";
 
+/** @import { Me, Session } from "./types.d.ts" */
+
+/** @type {Record<string, string>} */
 const STATES = {
   idle: "idle",
   running: "is answering",
@@ -12,15 +15,19 @@ const STATES = {
   waiting: "is paused",
 };
 
+/** @typedef {{create(): void, remove(session: Session): void, more(): void}} Doing */
+
 export class Sessions extends HTMLElement {
+  /** @type {Keyed<Session, Row>} */
   #rows = new Keyed();
   #list = h("ul", { "aria-label": "Sessions" });
   #more = button("Show more", () => this.#doing.more(), { class: "plain more", hidden: true });
   #new = button("New session", () => this.#doing.create(), { class: "new" });
   #who = h("p", { class: "fine who" });
-  #doing = null;
+  /** @type {Doing} */
+  #doing;
 
-  /** @param {{open: Function, create: Function, remove: Function, more: Function}} doing */
+  /** @param {Doing} doing */
   begin(doing) {
     this.#doing = doing;
     this.#new.prepend(icon("plus"));
@@ -33,6 +40,9 @@ export class Sessions extends HTMLElement {
     this.#list.addEventListener("keydown", (event) => this.#key(event));
   }
 
+  /**
+   * @param {{sessions: Session[], current: string, more: boolean, me: Me | null, now: number}} about
+   */
   show({ sessions, current, more, me, now }) {
     const rows = this.#rows.of(
       sessions,
@@ -57,16 +67,18 @@ export class Sessions extends HTMLElement {
 
   focus() {
     (
-      this.#list.querySelector("[aria-current]") ??
+      /** @type {HTMLElement | null} */ (this.#list.querySelector("[aria-current]")) ??
       this.#list.querySelector("a") ??
       this.#new
     ).focus();
   }
 
+  /** @param {KeyboardEvent} event */
   #key(event) {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
     const links = [...this.#list.querySelectorAll("a")];
-    const to = links.indexOf(event.target) + (event.key === "ArrowDown" ? 1 : -1);
+    const here = links.findIndex((link) => link === event.target);
+    const to = here + (event.key === "ArrowDown" ? 1 : -1);
     if (!links[to]) return;
     event.preventDefault();
     links[to].focus();
@@ -74,7 +86,8 @@ export class Sessions extends HTMLElement {
 }
 
 class Row {
-  #session = null;
+  /** @type {Session} */
+  #session;
   #dot = h("span", { class: "dot" });
   #title = h("span", { class: "title" });
   #state = h("span", { class: "unseen" });
@@ -83,6 +96,7 @@ class Row {
   #remove;
   element;
 
+  /** @param {Doing} doing */
   constructor(doing) {
     this.#remove = button(
       "Delete this session",
@@ -93,6 +107,7 @@ class Row {
     this.element = h("li", {}, this.#link, this.#remove);
   }
 
+  /** @param {Session} session @param {boolean} current @param {number} now */
   show(session, current, now) {
     this.#session = session;
     set(this.#link, {

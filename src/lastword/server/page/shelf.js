@@ -4,18 +4,27 @@ import { remember, remembered } from "./memory.js";
 import { confirmDelete } from "./dialogs.js";
 import { call, sessionPath } from "./wire.js";
 
+/**
+ * @import { Notices } from "./notices.js"
+ * @import { Sessions } from "./told.d.ts"
+ * @import { App, Session, State } from "./types.d.ts"
+ */
+
 const EVERY = 4000; // ms between two looks at what the other sessions do
 const SOON = 250;
 
 export class Shelf {
   #app;
   #notices;
+  /** @type {Session[]} */
   #sessions = [];
+  /** @type {string | null} */
   #next = null;
   #limit = 50;
   #fresh = remembered("fresh"); // a session that exists on this page only, until something is said in it
   #timer = 0;
 
+  /** @param {App} app @param {Notices} notices */
   constructor(app, notices) {
     this.#app = app;
     this.#notices = notices;
@@ -27,7 +36,10 @@ export class Shelf {
     setInterval(() => !document.hidden && !this.#notices.out && this.refresh(), EVERY);
   }
 
-  /** What the list shows: the session on the page is told by its own events, which are sooner. */
+  /**
+   * What the list shows: the session on the page is told by its own events, which are sooner.
+   * @param {State} state
+   */
   rows(state) {
     const sessions = this.#sessions.map((one) =>
       one.id === state.session ? { ...one, title: one.title || state.title } : one,
@@ -44,6 +56,7 @@ export class Shelf {
     return { sessions, current: state.session, more: this.#next !== null };
   }
 
+  /** @param {string} id */
   isFresh(id) {
     return id === this.#fresh && !this.#sessions.some((one) => one.id === id);
   }
@@ -60,9 +73,10 @@ export class Shelf {
     if (!this.#fresh || !this.isFresh(this.#fresh)) remember("fresh", (this.#fresh = madeUp()));
     if (replace) location.replace(address(this.#fresh));
     else location.hash = address(this.#fresh);
-    document.querySelector("lw-composer").focus();
+    document.querySelector("lw-composer")?.focus();
   }
 
+  /** @param {Session} session */
   async remove(session) {
     if (!(await confirmDelete(session))) return;
     try {
@@ -74,6 +88,7 @@ export class Shelf {
     await this.refresh();
   }
 
+  /** @param {string} id */
   forget(id) {
     if (id === this.#fresh) this.#used(); // what was deleted is nobody's new session
     this.#sessions = this.#sessions.filter((one) => one.id !== id);
@@ -103,6 +118,7 @@ export class Shelf {
 
   async refresh() {
     try {
+      /** @type {Sessions} */
       const { sessions, next } = await call("GET", `v1/sessions?limit=${this.#limit}`);
       this.#sessions = sessions;
       this.#next = next;
@@ -125,6 +141,7 @@ export function addressed() {
   }
 }
 
+/** @param {string} id */
 function address(id) {
   return `#/s/${encodeURIComponent(id)}`;
 }

@@ -9,10 +9,18 @@ import * as stop from "./stopping.js";
 
 export { blank } from "./facts.js";
 
+/** @import { Action, Event, Process, Question, Queued, Receipt, State } from "./types.d.ts" */
+
+/** @typedef {{news: string, question: Question} & import("./facts.js").Told} AskedNews */
+
 const EFFECTS = new Set(["text", "thinking", "progress", "started", "usage"]);
 
-/** Whether a run does something by it: then it is not drawn once the run was fenced. What became
-    of a call or a process is told by the session, whenever it is known. */
+/**
+ * Whether a run does something by it: then it is not drawn once the run was fenced. What became
+ * of a call or a process is told by the session, whenever it is known.
+ * @param {Event} event
+ * @returns {boolean}
+ */
 function acts({ kind, data }) {
   if (kind === "typing") return data.on;
   if (kind === "call") return data.status === "intended" || data.status === "begun";
@@ -20,7 +28,7 @@ function acts({ kind, data }) {
   return EFFECTS.has(kind);
 }
 
-/** @returns the next state */
+/** @param {State} state @param {Action} action @returns {State} the next one */
 export function reduce(state, action) {
   switch (action.type) {
     case "event":
@@ -54,21 +62,29 @@ export function reduce(state, action) {
     case "queue":
       return queued(state, action);
     default:
-      throw new Error(`the page has no action ${action.type}`);
+      throw new Error(`the page has no action ${JSON.stringify(action)}`);
   }
 }
 
+/**
+ * @param {State} state
+ * @param {"sending" | "messages"} field
+ * @param {string} key
+ * @returns {State}
+ */
 function without(state, field, key) {
   const { [key]: _, ...rest } = state[field];
   return { ...state, [field]: rest };
 }
 
+/** @param {State} state @param {string} id @returns {State} */
 function unsent(state, id) {
   if (state.placed[id] || !state.sending[id]) return without(state, "sending", id); // the answer was lost, not the message
   const next = without(without(state, "sending", id), "messages", id);
   return { ...next, pending: next.pending.filter((one) => one !== id) };
 }
 
+/** @param {State} state @param {Event} event @returns {State} */
 function heard(state, event) {
   const [epoch, number] = numbered(event.id);
   if (event.kind === "snapshot") return { ...snapshot(state, event), seen: { epoch, number } };
@@ -80,7 +96,9 @@ function heard(state, event) {
     generation: Math.max(state.generation, event.generation ?? 0),
   };
   if (event.kind === "missed") {
-    return (event.data?.events ?? []).reduce((s, missed) => applied(s, missed), released(next));
+    /** @type {Event[]} */
+    const missed = event.data?.events ?? [];
+    return missed.reduce((known, one) => applied(known, one), released(next));
   }
   if (acts(event) && fenced(next, event)) return next;
   // from the key press on the page is silent: what the server still let through until it heard of
@@ -91,27 +109,41 @@ function heard(state, event) {
   return applied(next, event);
 }
 
+/** @param {string} id @returns {[string, number]} */
 function numbered(id) {
   const cut = String(id ?? "").lastIndexOf("-");
   return [id.slice(0, cut), Number(id.slice(cut + 1))];
 }
 
+/** @param {State} state @param {Event} event */
 function fenced(state, event) {
   return !!event.run && (!!state.over[event.run] || (event.generation ?? Infinity) < state.fence);
 }
 
-/** What was held back is shown; only that of `runs`, if they are given. */
+/**
+ * What was held back is shown; only that of `runs`, if they are given.
+ * @param {State} state
+ * @param {string[] | null} runs
+ * @returns {State}
+ */
 function released(state, runs = null) {
+  /** @param {Event} event */
   const free = (event) => !runs || runs.includes(event.run);
   const held = state.held.filter((event) => !free(event));
   return state.held.filter(free).reduce((next, event) => applied(next, event), { ...state, held });
 }
 
+/**
+ * @param {State} state
+ * @param {Extract<Action, {type: "stop answered"}>} action
+ * @returns {State}
+ */
 function stopAnswered(state, action) {
   const stopping = stop.answered(state, action);
   return stopping ? { ...state, stopping } : released({ ...state, stopping });
 }
 
+/** @param {State} state @param {Event} event @returns {State} */
 function applied(state, event) {
   const { run, generation = 0, text = "", at = 0 } = event;
   const data = event.data ?? {};
@@ -152,6 +184,7 @@ function applied(state, event) {
   }
 }
 
+/** @param {State} state @param {Event} event @returns {State} */
 function runEnded(state, { run, text, data, at }) {
   const mine = state.active === run;
   const before = program.delivered(released(state, [run]), run);
@@ -161,6 +194,7 @@ function runEnded(state, { run, text, data, at }) {
   return { ...next, stopping, questions: next.questions.filter((one) => one.run !== run) };
 }
 
+/** @param {State} state @param {Receipt} receipt @param {boolean} settled @returns {State} */
 function stopped(state, receipt, settled) {
   const runs = state.stopping?.sent.length ? (receipt.runs ?? []) : null;
   const next = fact.receipted(released(state, runs), receipt, settled);
@@ -171,9 +205,11 @@ function stopped(state, receipt, settled) {
   return { ...next, ending, stopping, level: receipt.level || next.level };
 }
 
+/** @param {State} state @param {Event} event @returns {State} */
 function processed(state, { run, data, at, generation }) {
   if (data.state === "starting") return state; // it has no number yet
   // what is kept may outlive its first process, whose number is then another's
+  /** @param {Process} one */
   const same = (one) =>
     !one.ended_at && (data.kept ? one.id === data.id : !one.kept && one.pid === data.pid);
   const others = state.processes.filter((one) => !same(one));
@@ -195,6 +231,7 @@ function processed(state, { run, data, at, generation }) {
   return { ...state, processes: [...others, one] };
 }
 
+/** @param {State} state @param {AskedNews} about @param {number} at @returns {State} */
 function asked(state, { news, question, ...told }, at) {
   const { run, call, tool } = question;
   const questions = state.questions.filter((one) => one.id !== question.id);
@@ -203,6 +240,7 @@ function asked(state, { news, question, ...told }, at) {
   return fact.answered({ ...state, questions }, run, call, told, at);
 }
 
+/** @param {State} state @param {{messages: Queued[], hushed: boolean}} queue @returns {State} */
 function queued(state, { messages, hushed }) {
   const there = new Set(messages.map((one) => one.id));
   let next = { ...state, queue: messages, hushed: !!hushed };
@@ -215,6 +253,7 @@ function queued(state, { messages, hushed }) {
   return next;
 }
 
+/** @param {State} state @param {Event} event @returns {State} */
 function snapshot(state, { data }) {
   const { session } = data;
   const older = earlier(state.entries, data.entries);
@@ -231,8 +270,10 @@ function snapshot(state, { data }) {
     if (state.messages[id] && !next.messages[id]) next = fact.said(next, state.messages[id]);
   }
   const logged = new Set(next.waits.map((wait) => wait.id));
-  const heard = state.waits.filter((wait) => !logged.has(wait.id) && fact.findTurn(next, wait.run));
-  const waits = [...heard, ...next.waits];
+  const unlogged = state.waits.filter(
+    (wait) => !logged.has(wait.id) && fact.findTurn(next, wait.run),
+  );
+  const waits = [...unlogged, ...next.waits];
   const { questions, processes, cells = [], ending = [], active, typing } = data;
   if (!ending.length) next = fact.endedSince(next);
   const stopping = stop.resumed(state, data);

@@ -54,6 +54,7 @@ export class Staying {
     this.#followed += this.#box.scrollTop - scrollTop;
   }
 
+  /** @param {number} scrollTop */
   #top(scrollTop) {
     const card = this.#card()?.getBoundingClientRect();
     return card ? card.top - this.#box.getBoundingClientRect().top + scrollTop - ABOVE : Infinity;
@@ -63,6 +64,7 @@ export class Staying {
     this.#pin(this.#box.scrollTop > this.#end - NEAR);
   }
 
+  /** @param {boolean} pinned */
   #pin(pinned) {
     this.#pinned = pinned;
     this.#changed(pinned);

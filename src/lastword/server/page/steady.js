@@ -14,6 +14,7 @@ export class Steady {
   #first = 0; // when it was seen
   #since = Infinity; // when it was first seen, or moved last
   #ready = false;
+  /** @type {boolean | null} */
   #press = null; // whether the press that was begun last on it was meant for it
 
   /**
@@ -41,23 +42,29 @@ export class Steady {
     this.#changed(false);
   }
 
-  /** Whether a click was meant for the card. One without a press is made by whoever reads it aloud. */
+  /**
+   * Whether a click was meant for the card. One without a press is made by whoever reads it aloud.
+   * @param {MouseEvent} click
+   */
   takes(click) {
     const meant = this.#press ?? (!click.detail && this.#isOld(click));
     this.#press = null;
     return meant;
   }
 
+  /** @param {PointerEvent} event */
   #pointed(event) {
     this.#measure();
     this.#press = event.timeStamp >= this.#since + STILL;
   }
 
+  /** @param {KeyboardEvent} event */
   #keyed(event) {
     if (event.key === "Enter" || event.key === " ")
       this.#press = !event.repeat && this.#isOld(event);
   }
 
+  /** @param {Event} event */
   #isOld(event) {
     return this.#first > 0 && event.timeStamp >= this.#first + STILL;
   }

@@ -3,11 +3,14 @@
 
 import { remember, remembered } from "./memory.js";
 
+/** @import { Theme } from "./types.d.ts" */
+
+/** @type {Theme[]} */
 const ORDER = ["auto", "light", "dark"];
 
 export function theme() {
   const chosen = remembered("theme");
-  return ORDER.includes(chosen) ? chosen : "auto";
+  return ORDER.find((one) => one === chosen) ?? "auto";
 }
 
 function applyTheme() {

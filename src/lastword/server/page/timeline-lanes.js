@@ -3,20 +3,31 @@
 import { saidIn } from "./program-words.js";
 import { argumentsLine, byWhom, clock, lasted, short } from "./words.js";
 
+/** @import { Call, Lane, Part, Process, Receipt, Span, State, Turn, Wait } from "./types.d.ts" */
+
 const FENCED = new Set(["stopped", "superseded"]);
 
-/** The last so many runs whose times are known, the newest last. */
+/**
+ * The last so many runs whose times are known, the newest last.
+ * @param {State} state
+ * @param {number} runs
+ * @param {number} now
+ */
 export function lanesOf(state, runs, now) {
   const receipts = new Map(
     state.items
       .filter((item) => item.kind === "receipt")
       .flatMap(({ receipt }) => receipt.runs.map((run) => [run, receipt])),
   );
-  const turns = state.items.filter((item) => item.kind === "turn" && item.at).slice(-runs);
+  const timed = state.items.filter((item) => item.kind === "turn").filter(({ at }) => at);
+  const turns = timed.slice(-runs);
   return clipped(turns.map((turn) => laneOf(state, turn, receipts.get(turn.run), now)));
 }
 
-/** What outlives its run, as a kept process does, must not stretch the picture for as long. */
+/**
+ * What outlives its run, as a kept process does, must not stretch the picture for as long.
+ * @param {Lane[]} lanes
+ */
 function clipped(lanes) {
   const ends = lanes.flatMap((lane) => [
     lane.b,
@@ -28,12 +39,20 @@ function clipped(lanes) {
   return lanes;
 }
 
+/**
+ * @param {State} state
+ * @param {Turn} turn
+ * @param {Receipt | undefined} receipt
+ * @param {number} now
+ * @returns {Lane}
+ */
 function laneOf(state, turn, receipt, now) {
   const live = state.active === turn.run;
   const fence = receipt?.fenced_at ?? (FENCED.has(turn.outcome) ? turn.until : 0); // the receipt follows
   const b = fence || turn.until || (live ? now : lastOf(turn));
   const calls = turn.parts
-    .filter((part) => part.kind === "call" && part.at)
+    .filter((part) => part.kind === "call")
+    .filter((part) => part.at)
     .map((part) => callSpan(part, b));
   const waits = state.waits
     .filter((wait) => wait.run === turn.run && wait.at)
@@ -54,19 +73,24 @@ function laneOf(state, turn, receipt, now) {
   };
 }
 
+/** @param {Turn} turn */
 function lastOf({ parts, at }) {
-  return parts.reduce((last, part) => Math.max(last, part.until ?? 0, part.at ?? 0), at);
+  const last = (/** @type {Part} */ part) => ("until" in part ? Math.max(part.until, part.at) : 0);
+  return parts.reduce((latest, part) => Math.max(latest, last(part)), at);
 }
 
+/** @param {State} state @param {Turn} turn */
 function sayOf(state, turn) {
   const index = state.items.indexOf(turn);
   const item = state.items.slice(0, index).findLast((one) => one.kind === "message");
-  const message = state.messages[item?.id];
+  const message = item && state.messages[item.id];
   return message ? short(saidIn(message), 80) : "";
 }
 
+/** @type {Record<string, string>} */
 const CALLS = { completed: "done", "may have executed": "maybe", "not started": "never" };
 
+/** @param {Call} part @param {number} end @returns {Span} */
 function callSpan(part, end) {
   const a = part.began || part.at;
   const b = part.until || end;
@@ -86,6 +110,7 @@ function callSpan(part, end) {
   };
 }
 
+/** @param {Wait} wait @param {number} end @returns {Span} */
 function waitSpan(wait, end) {
   const b = wait.until || end;
   const fate =
@@ -106,6 +131,7 @@ function waitSpan(wait, end) {
   };
 }
 
+/** @param {Process} one @param {number} now @returns {Span} */
 function processSpan(one, now) {
   const b = one.ended_at ?? now;
   const fate = one.ended_at

@@ -8,16 +8,21 @@ import { scaleOf } from "./timeline-scale.js";
 import { runNumber } from "./view.js";
 import { clock, lasted } from "./words.js";
 
+/** @import { Lane, Receipt, Scale, Shape, Span, State } from "./types.d.ts" */
+
 const TOP = 18;
 const BAR = 17;
 const GAP = 9;
 const LETTER = 5.9; // pixels of an average letter of the labels
 const MARKS = 6; // hollow marks that are drawn; the rest is a number
+/** @type {Span["kind"][][]} */
+const ROWS = [["tool", "wait"], ["process"]];
+/** @type {Record<Span["kind"], [number, number]>} */
 const SPANS = { tool: [6, 8], wait: [6, 8], process: [3, 5] };
 
 /**
- * @param state @param {{width: number, runs: number, now: number}} view
- * @returns {{height: number, shapes: any[]}}
+ * @param {State} state @param {{width: number, runs: number, now: number}} view
+ * @returns {{height: number, shapes: Shape[]}}
  */
 export function timelineOf(state, { width, runs, now }) {
   const lanes = lanesOf(state, runs, now);
@@ -29,12 +34,14 @@ export function timelineOf(state, { width, runs, now }) {
     left,
     width - right,
   );
+  /** @type {Shape[]} */
   const shapes = [];
   let y = TOP;
   for (const lane of lanes) {
     const bottom = drawLane(shapes, lane, y, scale, width);
     y = bottom + GAP;
   }
+  /** @type {Shape[]} */
   const lines = [];
   drawFences(
     lines,
@@ -43,10 +50,17 @@ export function timelineOf(state, { width, runs, now }) {
     y,
     width,
   );
-  if (lanes.at(-1).live) drawNow(lines, scale.x(now), y, now);
+  if (lanes.at(-1)?.live) drawNow(lines, scale.x(now), y, now);
   return { height: y + 18, shapes: [...axis(scale, y, width), ...lines, ...shapes] }; // words are on top
 }
 
+/**
+ * @param {Shape[]} shapes
+ * @param {Lane} lane
+ * @param {number} y
+ * @param {Scale} scale
+ * @param {number} width
+ */
 function drawLane(shapes, lane, y, scale, width) {
   const { turn, receipt } = lane;
   const x = scale.x(lane.a);
@@ -77,12 +91,21 @@ function drawLane(shapes, lane, y, scale, width) {
       `${clock(lane.a)}, ${lasted(lane.b - lane.a)}`,
     ],
   });
-  const marks = receipt?.dropped ? refused(shapes, lane, x + wide, y + BAR / 2) : 0;
+  const marks = receipt?.dropped ? refused(shapes, lane, receipt, x + wide, y + BAR / 2) : 0;
   label(shapes, lane, x, wide, y, marks, width);
   return spans(shapes, lane, y + BAR + 3, scale);
 }
 
-/** In the bar if it fits, else behind it. */
+/**
+ * In the bar if it fits, else behind it.
+ * @param {Shape[]} shapes
+ * @param {Lane} lane
+ * @param {number} x
+ * @param {number} wide
+ * @param {number} y
+ * @param {number} marks
+ * @param {number} width
+ */
 function label(shapes, lane, x, wide, y, marks, width) {
   const inside = Math.floor((wide - 12) / LETTER);
   const whole = lane.words;
@@ -101,8 +124,15 @@ function label(shapes, lane, x, wide, y, marks, width) {
   });
 }
 
-/** Not to scale: what was refused came within moments, and has to be seen. @returns pixels taken */
-function refused(shapes, { turn, receipt }, x, y) {
+/**
+ * Not to scale: what was refused came within moments, and has to be seen. @returns pixels taken
+ * @param {Shape[]} shapes
+ * @param {Lane} lane
+ * @param {Receipt} receipt
+ * @param {number} x
+ * @param {number} y
+ */
+function refused(shapes, { turn }, receipt, x, y) {
   const first = (receipt.refused ?? []).slice(0, MARKS);
   first.forEach((one, index) => {
     shapes.push({
@@ -132,11 +162,18 @@ function refused(shapes, { turn, receipt }, x, y) {
   return first.length * 9 + 10 + text.length * LETTER + 6;
 }
 
-/** Spans of a lane in as few rows as they need without covering one another. */
+/**
+ * Spans of a lane in as few rows as they need without covering one another.
+ * @param {Shape[]} shapes
+ * @param {Lane} lane
+ * @param {number} top
+ * @param {Scale} scale
+ */
 function spans(shapes, lane, top, scale) {
   let y = top;
-  for (const kinds of [["tool", "wait"], ["process"]]) {
+  for (const kinds of ROWS) {
     const [height, pitch] = SPANS[kinds[0]];
+    /** @type {number[]} */
     const rows = [];
     for (const span of lane.spans
       .filter((one) => kinds.includes(one.kind))
@@ -163,6 +200,13 @@ function spans(shapes, lane, top, scale) {
   return y;
 }
 
+/**
+ * @param {Shape[]} shapes
+ * @param {Lane[]} lanes
+ * @param {Scale} scale
+ * @param {number} bottom
+ * @param {number} width
+ */
 function drawFences(shapes, lanes, scale, bottom, width) {
   let free = -Infinity;
   for (const { turn, receipt, fence } of lanes) {
@@ -197,6 +241,7 @@ function drawFences(shapes, lanes, scale, bottom, width) {
   }
 }
 
+/** @param {Shape[]} shapes @param {number} x @param {number} bottom @param {number} now */
 function drawNow(shapes, x, bottom, now) {
   shapes.push({
     key: "now",
@@ -211,7 +256,9 @@ function drawNow(shapes, x, bottom, now) {
   shapes.push({ key: "now words", tag: "text", class: "lane", x: x + 5, y: 12, text: "now" });
 }
 
+/** @param {Scale} scale @param {number} y @param {number} width @returns {Shape[]} */
 function axis(scale, y, width) {
+  /** @type {Shape} */
   const line = {
     key: "axis",
     tag: "line",
@@ -221,6 +268,7 @@ function axis(scale, y, width) {
     y1: y,
     y2: y,
   };
+  /** @type {Shape[]} */
   const ticks = scale.ticks().flatMap(({ x, at, after, first }, index) => [
     {
       key: `tick ${index}`,
@@ -237,9 +285,10 @@ function axis(scale, y, width) {
       class: "time",
       x: x + (first ? 0 : 3),
       y: y + 13,
-      text: first ? clock(at) : `+${lasted(after).replace(".0 ", " ")}`,
+      text: first ? clock(at) : `+${lasted(after ?? 0).replace(".0 ", " ")}`,
     },
   ]);
+  /** @type {Shape[]} */
   const breaks = scale.breaks.map(({ x, seconds }, index) => ({
     key: `break ${index}`,
     tag: "text",

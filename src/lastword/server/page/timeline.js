@@ -1,10 +1,13 @@
 // The timeline on the page: draws the shapes, keeps what stays, and tells of what is pointed at.
 
-import { button, h, say, set, svg } from "./dom.js";
+import { around, button, h, say, set, svg } from "./dom.js";
 import { icon } from "./icons.js";
 import { remember, remembered } from "./memory.js";
 import { timelineOf } from "./timeline-model.js";
 
+/** @import { Shape, State } from "./types.d.ts" */
+
+/** @type {[number, string][]} */
 const ZOOMS = [
   [1, "last run"],
   [4, "last 4"],
@@ -14,6 +17,7 @@ const EVERY = 200; // ms
 const NARROW = 760; // pixels of a window in which it starts folded
 
 export class Timeline extends HTMLElement {
+  /** @type {Map<string, SVGElement>} */
   #nodes = new Map();
   #svg = svg("svg", {
     role: "group",
@@ -30,11 +34,14 @@ export class Timeline extends HTMLElement {
   #runs = Number(remembered("zoom")) || 4;
   #folded =
     (remembered("timeline") ?? (window.innerWidth < NARROW ? "folded" : "open")) === "folded";
+  /** @type {State | null} */
   #state = null;
+  /** @type {Shape[]} */
   #shapes = [];
   #width = 0;
   #skew = 0;
   #drawn = 0;
+  /** @type {string | null} */
   #at = null; // key of the mark that was reached with the keyboard
 
   begin() {
@@ -51,7 +58,7 @@ export class Timeline extends HTMLElement {
       this.#draw();
     }).observe(this.#scroll);
     this.#svg.addEventListener("pointerover", (event) =>
-      this.#point(event.target.closest("[data-key]")?.dataset.key),
+      this.#point(around(event, "[data-key]")?.dataset.key),
     );
     this.#svg.addEventListener("pointerleave", () => this.#point(null));
     this.#svg.addEventListener("keydown", (event) => this.#key(event));
@@ -61,7 +68,10 @@ export class Timeline extends HTMLElement {
     this.#dress();
   }
 
-  /** @param {number} skew seconds that the server's clock, by which all is drawn, is ahead */
+  /**
+   * @param {number} skew seconds that the server's clock, by which all is drawn, is ahead
+   * @param {State} state
+   */
   show(state, skew) {
     this.#skew = skew;
     if (state === this.#state) return;
@@ -109,6 +119,7 @@ export class Timeline extends HTMLElement {
     this.#draw();
   }
 
+  /** @param {number} runs */
   #zoom(runs) {
     this.#runs = runs;
     remember("zoom", String(runs));
@@ -124,6 +135,7 @@ export class Timeline extends HTMLElement {
     );
   }
 
+  /** @param {KeyboardEvent} event */
   #key(event) {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!step) return;
@@ -131,6 +143,7 @@ export class Timeline extends HTMLElement {
     this.#walk(step);
   }
 
+  /** @param {number} step */
   #walk(step) {
     const tells = this.#shapes.filter((shape) => shape.tell);
     if (!tells.length) return;
@@ -140,14 +153,15 @@ export class Timeline extends HTMLElement {
     this.#point(this.#at);
   }
 
+  /** @param {string | null | undefined} key */
   #point(key) {
     for (const node of this.#svg.querySelectorAll(".pointed")) node.classList.remove("pointed");
-    const shape = key ? this.#shapes.find((one) => one.key === key && one.tell) : null;
-    this.#tip.hidden = !shape;
-    if (!shape) return;
-    const node = this.#nodes.get(key);
+    const shape = key ? this.#shapes.find((one) => one.key === key) : null;
+    const node = shape && this.#nodes.get(shape.key);
+    this.#tip.hidden = !node || !shape.tell;
+    if (!node || !shape.tell) return;
     node.classList.add("pointed");
-    this.#tip.dataset.key = key;
+    this.#tip.dataset.key = shape.key;
     const [what, ...more] = shape.tell;
     this.#tip.replaceChildren(
       h("b", {}, what),
@@ -161,6 +175,7 @@ export class Timeline extends HTMLElement {
   }
 }
 
+/** @param {SVGElement} node @param {Shape} shape */
 function dress(node, { key, tag: _, text, tell, class: look, ...places }) {
   const rounded = Object.fromEntries(
     Object.entries(places).map(([name, value]) => [name, Math.round(value * 10) / 10]),

@@ -7,9 +7,15 @@ import { Markdown } from "./markdown.js";
 import { pace } from "./pace.js";
 import { count, plain } from "./words.js";
 
+/**
+ * @import { Message, Noted, Part, Progress as Told, Speech } from "./types.d.ts"
+ * @import { Steered as Said, Turn as Answer } from "./types.d.ts"
+ */
+
 const CUT = new Set(["stopped", "superseded", "shutdown", "parent", "lost"]);
 const NODES = 12; // of a part, before its text
 const STEPS = 250; // to show it again
+/** @type {Record<string, string>} */
 const ENDS = {
   failed: "This answer failed.",
   shutdown: "The server was shut down here.",
@@ -18,15 +24,28 @@ const ENDS = {
   withdrawn: "Taken back.",
 };
 
+/**
+ * @typedef {{cut: boolean, mark: boolean, messages: Record<string, Message>, asked: string}} About
+ * @typedef {{
+ *   element: HTMLElement,
+ *   more?: HTMLElement,
+ *   show(part: Part, cut: boolean, messages: About["messages"], asked: string): void,
+ * }} Blank what draws a part
+ * @typedef {Blank & {part: Part} & Omit<About, "mark">} View and what it has drawn
+ */
+
 export class Turn {
+  /** @type {View[]} */
   #parts = [];
-  #turn = null;
-  #about = null;
+  /** @type {Answer} */
+  #turn;
+  /** @type {About} */
+  #about;
   #end = h("p", { class: "end", hidden: true });
   #mark = h("p", { class: "mark", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
   element = h("article", { class: "it", "aria-label": "Answer" });
 
-  /** @param {any} turn @param {{live: boolean, mark: boolean, messages: any, asked: string}} about */
+  /** @param {Answer} turn @param {Omit<About, "cut"> & {live: boolean}} about */
   show(turn, { live, mark, messages, asked }) {
     const cut = CUT.has(turn.outcome);
     set(this.element, {
@@ -53,6 +72,7 @@ export class Turn {
     return index < parts.length;
   };
 
+  /** @param {number} index */
   #isDrawn(index) {
     const { cut, messages, asked } = this.#about;
     const view = this.#parts[index];
@@ -62,22 +82,25 @@ export class Turn {
     return !isOpen(part) || (view.cut === cut && view.asked === asked);
   }
 
+  /** @param {number} index */
   #show(index) {
     if (this.#isDrawn(index)) return;
     const { cut, messages, asked } = this.#about;
     const part = this.#turn.parts[index];
-    let view = this.#parts[index];
-    if (view?.part.kind !== part.kind) {
-      view = makers[part.kind]();
-      this.#parts[index] = view;
-      pace.took({ steps: 0, nodes: NODES });
-    }
-    Object.assign(view, { part, cut, messages, asked });
+    const before = this.#parts[index];
+    const same = before?.part.kind === part.kind;
+    if (!same) pace.took({ steps: 0, nodes: NODES });
+    const drawn = { part, cut, messages, asked };
+    const view = Object.assign(same ? before : makers[part.kind](), drawn);
+    this.#parts[index] = view;
     view.show(part, cut, messages, asked);
     pace.took({ steps: STEPS, nodes: 0 });
   }
 
-  /** Where an answer was cut: after its last word, if a word was the last that it did. */
+  /**
+   * Where an answer was cut: after its last word, if a word was the last that it did.
+   * @param {boolean} cut
+   */
   #cutMark(cut) {
     const last = this.#parts.at(-1);
     const text = cut && last?.part.kind === "text" ? last.element : null;
@@ -85,6 +108,7 @@ export class Turn {
       if (view.part.kind === "text") view.element.classList.toggle("cut", view.element === text);
   }
 
+  /** @param {Answer} turn */
   #tell({ outcome, error, rollback, parts, fencedAt, generation }) {
     const nothing =
       CUT.has(outcome) && parts.length === 0 && generation
@@ -99,11 +123,16 @@ export class Turn {
   }
 }
 
-/** Whether it is a call of which it is not known what became. */
-export function isOpen({ kind, status }) {
-  return kind === "call" && (status === "begun" || status === "intended");
+/**
+ * Whether it is a call of which it is not known what became.
+ * @param {Part} part
+ * @returns {boolean}
+ */
+export function isOpen(part) {
+  return part.kind === "call" && (part.status === "begun" || part.status === "intended");
 }
 
+/** @type {Record<Part["kind"], () => Blank>} */
 const makers = {
   text: () => new Text(),
   thinking: () => new Thinking(),
@@ -118,6 +147,7 @@ class Text {
   #folding = new Folding(new Markdown(this.element));
   more = this.#folding.element;
 
+  /** @param {Speech} part */
   show(part) {
     this.#folding.show(part.text);
   }
@@ -137,6 +167,7 @@ class Thinking {
     this.#words.more,
   );
 
+  /** @param {Speech} part */
   show({ text }) {
     this.#words.show(text);
     if (text.length < this.#counted) this.#counted = this.#many = 0;
@@ -152,6 +183,7 @@ class Progress {
   #output = new Output();
   element = h("div", { class: "call going" }, this.#output.element);
 
+  /** @param {Told} part */
   show(part) {
     this.#output.show(part.output, true);
   }
@@ -161,6 +193,7 @@ class Steered {
   #text = h("span");
   element = h("div", { class: "steered" }, h("small", {}, "you added"), this.#text);
 
+  /** @param {Said} part @param {unknown} _ @param {Record<string, Message>} messages */
   show(part, _, messages) {
     say(this.#text, messages[part.id]?.text ?? "");
   }
@@ -169,6 +202,7 @@ class Steered {
 class Note {
   element = h("p", { class: "note" });
 
+  /** @param {Noted} part */
   show(part) {
     say(this.element, plain(part.text));
   }

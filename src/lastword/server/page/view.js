@@ -1,9 +1,15 @@
 // What the person is told of the state as a whole, in one word that everything else agrees with.
 
+import { findTurn } from "./facts.js";
 import { standing } from "./program-facts.js";
 import { covers } from "./stopping.js";
 
-/** @returns {"idle"|"preparing"|"streaming"|"calling"|"asking"|"stopping"|"standing"|"quiet"|"waiting"} */
+/** @import { State } from "./types.d.ts" */
+
+/**
+ * @param {State} state
+ * @returns {"idle"|"preparing"|"streaming"|"calling"|"asking"|"stopping"|"standing"|"quiet"|"waiting"}
+ */
 export function phase(state) {
   const { stopping, active, questions, items } = state;
   if (stopping && (!active || covers(state, active))) return "stopping";
@@ -17,33 +23,37 @@ export function phase(state) {
   return last?.kind === "receipt" && last.receipt.reason === "stopped" ? "quiet" : "idle";
 }
 
+/** @param {State} state */
 function doing(state) {
-  const { items, active } = state;
   if (computing(state)) return "calling";
-  const turn = items.findLast((item) => item.kind === "turn" && item.run === active);
+  const turn = findTurn(state, state.active);
   if (!turn?.parts.length) return "preparing";
-  const going = turn.parts.some(
+  const calling = turn.parts.some(
     (part) => part.kind === "call" && (part.status === "begun" || part.status === "intended"),
   );
-  return going ? "calling" : "streaming";
+  return calling ? "calling" : "streaming";
 }
 
-/** Whether the run has a program that goes, instead of waiting. */
+/** Whether the run has a program that goes, instead of waiting. @param {State} state */
 function computing({ cells, active }) {
   return cells.some((one) => one.run === active && one.standing === "running");
 }
 
+/** @param {State} state */
 function unstarted({ pending, queue }) {
   const waiting = new Set(queue.map((one) => one.id));
   return pending.some((id) => !waiting.has(id));
 }
 
-/** Whether there is something that a stop would end. */
+/** Whether there is something that a stop would end. @param {State} state */
 export function stoppable(state) {
   return going(state) || state.cells.length > 0;
 }
 
-/** Whether there is something that a new message would meet; a program that waits goes on doing so. */
+/**
+ * Whether there is something that a new message would meet; a program that waits goes on doing so.
+ * @param {State} state
+ */
 export function going(state) {
   return (
     !!state.active ||
@@ -53,6 +63,7 @@ export function going(state) {
   );
 }
 
+/** @param {State} state */
 export function phaseWords(state) {
   const words = {
     idle: "idle",
@@ -68,9 +79,9 @@ export function phaseWords(state) {
   return now === "calling" ? `running ${toolOf(state)}…` : words[now];
 }
 
+/** @param {State} state */
 function toolOf(state) {
-  const { items, active } = state;
-  const turn = items.findLast((item) => item.kind === "turn" && item.run === active);
+  const turn = findTurn(state, state.active);
   const calls = turn?.parts.filter((part) => part.kind === "call") ?? [];
   const call =
     calls.findLast((part) => part.status === "begun") ??
@@ -78,7 +89,10 @@ function toolOf(state) {
   return call?.name || (computing(state) ? "a program" : "a tool");
 }
 
-/** Run numbers are read as numbers: the session's name is in the title already. */
+/**
+ * Run numbers are read as numbers: the session's name is in the title already.
+ * @param {string | null} run
+ */
 export function runNumber(run) {
   return run ? run.slice(run.lastIndexOf("#") + 1) : "";
 }

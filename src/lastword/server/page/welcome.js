@@ -2,6 +2,9 @@
 
 import { h } from "./dom.js";
 
+/** @typedef {{about: string, tries: string[][]}} Words */
+
+/** @type {Words} */
 const REHEARSAL = {
   about:
     "The agent here is a rehearsal: it follows plain rules, needs no key, and what it does through tools is real. Try:",
@@ -12,6 +15,7 @@ const REHEARSAL = {
     ["badly: flood", "an agent that will not stop by itself"],
   ],
 };
+/** @type {Words} */
 const MODEL = {
   about: "",
   tries: [
@@ -21,10 +25,12 @@ const MODEL = {
   ],
 };
 // an engine of somebody's own: nothing is known of what it can do
+/** @type {Words} */
 const OWN = {
   about: "What answers here was set up by whoever runs this server. Ask it what it can do.",
   tries: [],
 };
+/** @type {Words} */
 const NOBODY = { about: "", tries: [] }; // as far as this page knows: it is not signed in
 
 /** @param {{agent: string} | null} me @param {(words: string) => void} suggest */
@@ -50,11 +56,13 @@ function how() {
   );
 }
 
+/** @param {string} agent */
 function here(agent) {
   if (agent === "rehearsal") return REHEARSAL;
   return agent ? MODEL : OWN;
 }
 
+/** @param {(words: string) => void} suggest @returns {(tried: string[]) => Node} */
 function suggestion(suggest) {
   return ([words, what]) =>
     h(

@@ -4,6 +4,8 @@
 import { parsed } from "./json.js";
 import { bearer } from "./key.js";
 
+/** @import { Event as Told } from "./types.d.ts" */
+
 const PATIENCE = 20000; // ms; a stop answers within its own deadline, long before that
 const SOONEST = 500; // ms between two attempts to reach a server that is away
 const SLOWEST = 8000;
@@ -13,18 +15,23 @@ const JSON_BODY = { "Content-Type": "application/json" };
 
 /** What the server said was wrong, or that it could not be reached ("offline"). */
 export class Problem extends Error {
+  /** @param {number} status @param {{type?: string, title?: string, detail?: string}} body */
   constructor(status, body) {
     super(body.title ?? `the server answered ${status}`);
     this.status = status;
-    this.slug = String(body.type ?? "")
-      .split(":")
-      .pop();
+    this.slug = String(body.type ?? "").split(":").at(-1) ?? "";
     this.title = body.title ?? `The server answered ${status}`;
     this.detail = body.detail ?? "";
   }
 }
 
-/** @returns {Promise<any>} what was answered; throws a Problem otherwise */
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {string} [key]
+ * @returns {Promise<any>} what was answered; throws a Problem otherwise
+ */
 export async function call(method, path, body, key) {
   let response;
   try {
@@ -48,6 +55,7 @@ export async function call(method, path, body, key) {
   }
 }
 
+/** @param {string} id */
 export function sessionPath(id, rest = "") {
   return `v1/sessions/${encodeURIComponent(id)}${rest}`;
 }
@@ -66,7 +74,14 @@ export class Stream {
   #over = false;
   #last = ""; // the id of the last event that came
 
-  /** @param {string} session @param {{event: Function, link: Function, problem: Function}} heard */
+  /**
+   * @param {string} session
+   * @param {{
+   *   event: (event: Told) => void,
+   *   link: (link: "open" | "reconnecting") => void,
+   *   problem: (problem: Problem) => void,
+   * }} heard
+   */
   constructor(session, heard) {
     this.#session = session;
     this.#heard = heard;
@@ -108,6 +123,7 @@ export class Stream {
     this.#wait = Math.min(SLOWEST, this.#wait * 1.6);
   }
 
+  /** @param {AbortController} aborter */
   async #follow(aborter) {
     let silence = 0;
     const alive = () => {
@@ -127,10 +143,10 @@ export class Stream {
       this.#wait = SOONEST;
       this.#heard.link("open");
       const frames = new Frames();
-      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-      for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
         alive();
-        for (const frame of frames.in(value)) {
+        for (const frame of frames.in(piece.value)) {
           const event = await this.#read(frame);
           if (this.#over || aborter.signal.aborted) return;
           if (event) this.#heard.event(event);
@@ -141,9 +157,14 @@ export class Stream {
     }
   }
 
-  /** The event that a frame tells of; none, if it is a sign of life. */
+  /**
+   * The event that a frame tells of; none, if it is a sign of life.
+   * @param {string} frame
+   * @returns {Promise<Told | null>}
+   */
   async #read(frame) {
     const lines = frame.split("\n");
+    /** @param {string} name */
     const told = (name) => lines.find((line) => line.startsWith(name))?.slice(name.length);
     const data = told("data: ");
     if (data === undefined) return null;
@@ -155,9 +176,11 @@ export class Stream {
 
 /** Cuts what comes in pieces where one event ends, each character looked at once. */
 class Frames {
+  /** @type {string[]} */
   #parts = [];
   #held = ""; // a line's end that may be half of an event's
 
+  /** @param {string} piece */
   *in(piece) {
     let text = this.#held + piece;
     this.#held = "";
