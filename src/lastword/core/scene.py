@@ -8,7 +8,7 @@ then, are not.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from lastword.core.asks import Answer
@@ -357,3 +357,17 @@ Change: TypeAlias = (
 def is_live(change: Change) -> bool:
     """Whether a run does something by it."""
     return bool(getattr(change, "live", False))
+
+
+def as_record(change: Change) -> Change | None:
+    """A live change, for who comes to it when its generation is fenced: what was said and called is
+    told as that; a mark, a question, the start of a process are not told any more."""
+    match change:
+        case PartIs() | Grew():
+            return replace(change, live=False)
+        case AskOpened() | ProcessStarts() | UsageIs():
+            return None
+        case PhaseIs():
+            return None if change.live else change
+        case _:
+            return change
