@@ -17,7 +17,6 @@ from lastword.cli.chat.words import (
     noteworthy,
     plain,
     receipt_lines,
-    recovered_line,
     rows_of,
     short,
 )
@@ -30,7 +29,6 @@ from lastword.core.model import (
     RunId,
     SessionId,
     Status,
-    Turn,
 )
 from lastword.core.receipt import (
     MessageReport,
@@ -39,7 +37,6 @@ from lastword.core.receipt import (
     ToolReport,
     Unconfirmed,
 )
-from lastword.core.recovery import Recovery
 
 S = SessionId("s")
 RUN = RunId("s#1")
@@ -169,17 +166,6 @@ def test_a_stop_that_found_nothing_or_reached_nobody_says_that() -> None:
     assert receipt_lines(receipt(runs=(), unconfirmed=elsewhere)) == [
         "It could not be stopped from here: it belongs to process 7"
     ]
-
-
-def test_what_was_found_after_a_restart_is_one_line() -> None:
-    found = Recovery(
-        (RUN,), (call("deploy", Status.MAY_HAVE_EXECUTED),), (Turn(RUN, (message("hi"),)),)
-    )
-
-    assert recovered_line(found) == (
-        "After a restart: the answer that was going is lost; may have executed: deploy; "
-        "1 message waits; say something, or /queue resume."
-    )
 
 
 @pytest.mark.parametrize(

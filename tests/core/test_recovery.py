@@ -13,7 +13,8 @@ from lastword.core.model import (
     Turn,
 )
 from lastword.core.queue import Standing, Waiting, standing
-from lastword.core.recovery import recover
+from lastword.core.receipt import ToolReport
+from lastword.core.recovery import Recovery, recover
 
 ONE, TWO, THREE = (RunId(f"s#{number}") for number in (1, 2, 3))
 A, B, C = (MessageId(name) for name in "abc")
@@ -190,3 +191,16 @@ def test_whatever_did_not_complete_cleanly_is_in_doubt() -> None:
             clean = status is Status.COMPLETED and not error
 
             assert doubts.key("pay", key) == ("" if clean else key)
+
+
+def test_a_person_is_told_what_was_found_in_a_line_without_an_id() -> None:
+    deploy = ToolReport(CallId("s#1.1"), "deploy", Status.MAY_HAVE_EXECUTED)
+    waiting = Turn(RunId("s#2"), (Message(MessageId("m"), "hi"),))
+
+    assert Recovery((RunId("s#1"),), (deploy,), (waiting,)).words == (
+        "After a restart: the answer that was going is lost; may have executed: deploy; "
+        "1 message waits until you say something, or resume the queue."
+    )
+    assert Recovery((), (deploy,) * 7).words == (
+        "After a restart: may have executed: deploy, deploy, deploy, deploy, deploy, 2 more."
+    )

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from lastword.acp.replay import replay
+from lastword.acp.showing import told_again
 from lastword.cli.chat.recap import recap_lines
-from lastword.core.model import Generation, Message, MessageId, RunId
+from lastword.core.model import Generation, Message, MessageId, RunId, SessionId
+from lastword.core.picture import Picture
 from lastword.core.transcript import Began, Entry, LeftOut, Said, Text
 from lastword.server.shapes import Shapes
 
@@ -38,7 +39,9 @@ def test_over_http() -> None:
 
 
 def test_in_an_editor() -> None:
-    assert WORDS in json.dumps(list(replay(LOG, "/", None)))
+    picture = Picture(SessionId("s"))
+    picture.record(LOG)
+    assert WORDS in json.dumps(list(told_again(picture, "/", None)))
 
 
 def test_in_a_terminal() -> None:

@@ -15,8 +15,8 @@ from lastword.acp.editor import EditorFiles
 from lastword.acp.outbox import Outbox
 from lastword.acp.peer import ClientRequest, Method, Peer
 from lastword.acp.plan import planning
-from lastword.acp.replay import replay
 from lastword.acp.shelf import Card, Shelf, new_id
+from lastword.acp.showing import told_again
 from lastword.acp.talk import Talk
 from lastword.acp.wire import (
     INVALID_PARAMS,
@@ -31,6 +31,7 @@ from lastword.acp.wire import (
 )
 from lastword.agent.tools.files import Files
 from lastword.core.model import Policy
+from lastword.core.picture import Picture
 from lastword.errors import LastwordError, UnknownSession
 from lastword.runtime.runtime import Runtime
 
@@ -191,7 +192,9 @@ class AcpAgent:
         return result
 
     async def _tell_again(self, talk: Talk) -> None:
-        for update in replay(await talk.session.log(), talk.root, talk.session.active):
+        picture = Picture(talk.session.id)
+        picture.record(await talk.session.log())
+        for update in told_again(picture, talk.root, talk.session.active):
             talk.tell(update)
             await self.peer.outbox.room()
 

@@ -10,33 +10,33 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, assert_never
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from lastword.acp import updates
 from lastword.acp.commands import do, is_command
 from lastword.acp.frontiers import Frontiers
 from lastword.acp.peer import ClientRequest, Peer
+from lastword.acp.showing import Showing
 from lastword.acp.wire import INTERNAL, NOT_FOUND, Params, RpcError
 from lastword.cells.serving import resume_in
-from lastword.core import story
-from lastword.core.entries import Called, Result
-from lastword.core.model import Attachment, CallId, MessageId, Outcome, Policy, RunId
+from lastword.core.entries import Began, Finished, Said
+from lastword.core.model import Attachment, MessageId, Outcome, Policy, RunId
 from lastword.core.receipt import Receipt
-from lastword.core.story import FeedEvent, Progress, may_leave
+from lastword.core.story import Fact
 from lastword.core.words import means_stop
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
 from lastword.runtime.ticket import Ticket
+from lastword.surfaces.following import Following
 
 if TYPE_CHECKING:
     from lastword.runtime.stop import Answer
 
 _MOMENT = 0.02  # seconds that the first words of a new run wait for the old one's receipt
 _LATE = 10.0  # seconds: longer than any stop takes
-_SHOWN = 8_000  # characters of what a call has written so far
 _DONE = {Outcome.COMPLETED: "end_turn", Outcome.REFUSED: "refusal"}
 
 
@@ -51,15 +51,6 @@ class Prompt:
         self.run: RunId | None = None  # the one that answered it, once that has ended
         self.ended = asyncio.Event()  # all that its run did has been told
         self.receipt: asyncio.Future[Receipt] = loop.create_future()  # of what ended it
-
-
-@dataclass(eq=False, slots=True)
-class _Going:
-    """A call that has not ended."""
-
-    name: str
-    written: str = ""  # so far
-    told: bool = False  # the client knows of it
 
 
 class Talk:
@@ -85,19 +76,19 @@ class Talk:
         self._peer = peer
         self._seen = session.last_event  # the number of the last event that was told
         self._more: asyncio.Future[None] | None = None
-        self._window = window
         self._prompts: dict[MessageId, Prompt] = {}
         self._sending: deque[Prompt] = deque()  # in the order in which they will be accepted
         self._early: dict[Prompt, None] = {}  # not sent yet: the session is being read
         self._owed: deque[Prompt] = deque()  # answered before their receipt was there
         self._stopping: Answer | None = None
         self._failed = False  # it could not be opened
-        self._calls: dict[CallId, _Going] = {}  # those that go on
         self._in_turn = asyncio.Lock()  # whoever waits until it is ready goes in the order it came
         self.frontiers = Frontiers(peer, session, self.root, self)
+        self._showing = Showing(self.tell, self.root, window)
+        self._following = Following(session)
         # from here on, not from when it is ready: the first to be sent may be quicker than that
-        watch = self._watch(session.events())
-        self._watching = peer.tasks.start(watch, name=f"session {session.id}")
+        self._following.begin_after(session.last_event)
+        self._watching = peer.tasks.start(self._watch(), name=f"session {session.id}")
 
     @property
     def root(self) -> str:
@@ -221,59 +212,36 @@ class Talk:
         params = {"sessionId": self.session.id, "update": update}
         self._peer.notify("session/update", params, while_)
 
-    async def _watch(self, events: AsyncIterator[FeedEvent]) -> None:
+    async def _watch(self) -> None:
         await self.ready.wait()
         for left in self.session.shelf.cells:  # by a run of earlier
             self.frontiers.hear(left.stored)
-        async for event in events:
-            await self._hear(event)
+        async for event, changes in self._following.heard():
+            await self._hear(event.fact)
+            for change in changes:
+                leaves = partial(self._following.may_leave, event, change)
+                self._showing.show(change, leaves, self._following.picture, self.frontiers)
             self._seen = event.number
             if self._more:
                 self._more.set_result(None)
                 self._more = None
 
-    async def _hear(self, event: FeedEvent) -> None:  # noqa: C901, PLR0912, PLR0915 - one match
-        def current() -> bool:
-            return may_leave(event.fact, event.generation, self.session.fenced)
-
-        match fact := event.fact:
-            case story.Said(message):
+    async def _hear(self, fact: Fact) -> None:
+        """What it means for the prompts."""
+        match fact:
+            case Said(message):
                 # what resumes a program is nobody's prompt
                 if message.origin == "person" and self._sending and resume_in(message) is None:
                     self._prompts[message.id] = self._sending.popleft()
-            case story.ProgramNews(cell=cell):
-                self.frontiers.hear(cell)
-            case story.Began(messages=ids):
+            case Began(messages=ids):
                 await self._answer_ended(ids)
-            case story.Finished(run=run, messages=ids):
+            case Finished(run=run, messages=ids):
                 self._ended(run, ids)
                 self.frontiers.ended(run)
-            case story.Receipt():
+            case Receipt():
                 self._stopped(fact)
-            case story.Text(text=text):
-                self.tell(updates.message(text), current)
-            case story.Thinking(text=text):
-                self.tell(updates.thought(text), current)
-            case story.Progress():
-                self._progress(fact, current)
-            case story.Called():
-                self._called(fact, current)
-            case story.Begun(call=id_):
-                self.tell(updates.call_begun(id_), current)
-            case story.Result():
-                self._call_ended(fact)
-            case story.Used(input_tokens=read, output_tokens=written):
-                self.tell(updates.usage(read + written, self._window), current)
-            case story.Typing() | story.ProcessNews() | story.QueueNews() | story.QuestionNews():
-                pass  # an editor has no place for the first three; it is asked by `asking`
-            case story.Recovery() | story.Settled() | story.Note() | story.Summary():
-                pass
-            case story.Declined() | story.LeftOut() | story.Unshown():
-                pass
-            case story.Asked() | story.Answered():
-                pass
             case _:
-                assert_never(fact)
+                pass
 
     def _stopped(self, receipt: Receipt) -> None:
         """Whatever it ended can be answered; also if the store does not take it."""
@@ -321,29 +289,6 @@ class Talk:
     async def _forget(self, id_: MessageId, prompt: Prompt) -> None:
         await prompt.asked.answered.wait()
         self._prompts.pop(id_, None)
-
-    def _progress(self, fact: Progress, current: Callable[[], bool]) -> None:
-        """What a call writes belongs to it."""
-        id_ = fact.call
-        if id_ is None or (going := self._calls.get(id_)) is None:
-            self.tell(updates.thought(fact.text), current)
-            return
-        going.written = f"{going.written}{fact.text}"[-_SHOWN:]
-        self.tell(updates.call_says(id_, going.written), current)
-
-    def _called(self, made: Called, current: Callable[[], bool]) -> None:
-        """That a call is to be made is dropped after a stop; how one ended that was told is not."""
-        going = self._calls[made.call] = _Going(made.name)
-
-        def told() -> bool:
-            going.told = current()
-            return going.told
-
-        self.tell(updates.call(made, self.root), told)
-
-    def _call_ended(self, result: Result) -> None:
-        if going := self._calls.pop(result.call, None):
-            self.tell(updates.call_ended(going.name, result), lambda: going.told)
 
 
 async def _in_time(coming: asyncio.Future[Receipt]) -> Receipt | None:

@@ -7,8 +7,8 @@ import os
 from typing import Any, cast
 
 from lastword.acp.wire import Params
-from lastword.core.entries import Called, Result
 from lastword.core.model import Policy, Status
+from lastword.core.scene import CallPart
 from lastword.surfaces.processes import USAGE
 
 _KINDS = {
@@ -28,6 +28,8 @@ _KINDS = {
 }
 _DIFFS = ("edit_file", "write_file")
 _STATUS = {
+    Status.INTENDED: "pending",
+    Status.BEGUN: "in_progress",
     Status.COMPLETED: "completed",
     Status.NOT_STARTED: "failed",
     Status.MAY_HAVE_EXECUTED: "failed",
@@ -68,26 +70,21 @@ def usage(used: int, size: int) -> Params:
 # calls
 
 
-def call(made: Called, root: str) -> Params:
+def call(made: CallPart, root: str) -> Params:
     """A tool is to be called: the first that is told of it."""
     known = about(made.name, arguments_of(made.arguments), root)
     return {"sessionUpdate": "tool_call", "toolCallId": made.call, "status": "pending", **known}
 
 
-def call_begun(id_: str) -> Params:
-    """It is being made."""
-    return {"sessionUpdate": "tool_call_update", "toolCallId": id_, "status": "in_progress"}
-
-
-def call_ended(name: str, result: Result) -> Params:
-    """What has become of it."""
+def call_update(made: CallPart) -> Params:
+    """How it stands."""
     update: Params = {
         "sessionUpdate": "tool_call_update",
-        "toolCallId": result.call,
-        "status": "failed" if result.error else _STATUS[result.status],
+        "toolCallId": made.call,
+        "status": "failed" if made.error else _STATUS[made.status],
     }
-    words = _outcome(result)
-    if words and (update["status"] == "failed" or name not in _DIFFS):
+    words = _outcome(made)
+    if words and (update["status"] == "failed" or made.name not in _DIFFS):
         update["content"] = [content(words)]
     return update
 
@@ -142,10 +139,10 @@ def arguments_of(rendered: str) -> Params:
     return cast("Params", arguments) if isinstance(arguments, dict) else {}
 
 
-def _outcome(result: Result) -> str:
-    shown = result.content
+def _outcome(made: CallPart) -> str:
+    shown = made.content
     words = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
-    return words or _WORDS.get(result.status, "")
+    return words or _WORDS.get(made.status, "")
 
 
 def _diff(tool: str, arguments: Params) -> Params | None:

@@ -29,8 +29,12 @@ from lastword.core.scene import (
     AskOpened,
     Change,
     Item,
+    MessageIs,
+    Part,
+    PendingIs,
     Phase,
     PhaseIs,
+    Placed,
     ProcessIs,
     ProcessStarts,
     ProgramIs,
@@ -83,6 +87,10 @@ class Picture:
         """What was accepted, and does not stand among the items yet."""
         return self._turns.pending
 
+    def part(self, run: RunId, place: int) -> Part:
+        """A part of a turn, as it is now."""
+        return self._turns.part(run, place)
+
     # facts
 
     def record(self, entries: Iterable[Entry]) -> None:
@@ -122,12 +130,8 @@ class Picture:
             return []
         self.seen = event.number
         fact, run = event.fact, run_of(event.fact)
-        if run is not None and is_effect(fact):
-            if run in self._over:
-                return []
-            if event.generation < max(self._fence, fenced):
-                self._held.setdefault(run, []).append(event)
-                return []
+        if run is not None and self._holds(event, run, fenced):
+            return []
         if isinstance(fact, Finished):
             self._release(fact.run)
         elif isinstance(fact, Receipt):
@@ -137,6 +141,33 @@ class Picture:
         self._take(fact, event.generation, event.at, live=is_effect(fact))
         return self._told()
 
+    def _holds(self, event: FeedEvent, run: RunId, fenced: int) -> bool:
+        """Whether it is to be told with the end of its run, or not at all: what was let out before
+        a fence, and all that its run's facts say after that, so that their order stays."""
+        effect = is_effect(event.fact)
+        if isinstance(event.fact, story.Said | Finished):
+            return False
+        if effect and run in self._over:
+            return True
+        if run in self._held or (effect and event.generation < max(self._fence, fenced)):
+            self._held.setdefault(run, []).append(event)
+            return True
+        return False
+
+    def drawn(self) -> list[Change]:
+        """The changes that make it out of nothing."""
+        return [
+            *(MessageIs(said) for said in self.messages.values()),
+            *(Placed(item) for item in self.items),
+            PendingIs(tuple(self.pending)),
+            QueueIs(self.queue),
+            *(AskOpened(question) for question in self.questions.values()),
+            *(WaitIs(wait) for wait in self.waits.values()),
+            *(ProcessIs(span) for span in self.processes.values()),
+            *(ProgramIs(cell) for cell in self.programs.values()),
+            PhaseIs(self.phase),
+        ]
+
     def _told(self) -> list[Change]:
         told, self._changes[:] = list(self._changes), []
         return told
@@ -144,7 +175,7 @@ class Picture:
     def _release(self, run: RunId) -> None:
         """What was held back is part of what was said."""
         for event in self._held.pop(run, ()):
-            if not isinstance(event.fact, story.Typing | QuestionNews | ProcessNews):
+            if not isinstance(event.fact, story.Typing) or not event.fact.on:
                 self._take(event.fact, event.generation, event.at, live=False)
 
     def _take(  # noqa: C901, PLR0912, PLR0915 - one match
@@ -195,8 +226,7 @@ class Picture:
             case story.Summary():
                 turns.noted(None, "Earlier turns were summarised for the model.")
             case story.Recovery():
-                if text := str(fact):
-                    turns.noted(None, text)
+                turns.noted(None, fact.words)
             case Finished():
                 self._finished(fact, at)
             case Receipt():
@@ -219,11 +249,6 @@ class Picture:
     def _queue_is(self, queue: QueueNews) -> None:
         if queue == self.queue:
             return
-        there = {one.message.id for one in queue.messages}
-        # nobody tells that a run took up what was sent to steer it: it is gone from the queue
-        for one in self.queue.messages:
-            if one.placed == "steering" and one.message.id not in there and self.phase.active:
-                self._turns.joined(self.phase.active, one.message.id)
         self.queue = queue
         for one in queue.messages:
             self._turns.said(one.message, 0.0)
@@ -251,10 +276,10 @@ class Picture:
     def _question(self, told: QuestionNews, at: float, *, live: bool) -> None:
         question, call = told.question, CallId(told.question.call)
         if told.news == "opened":
-            if question.run not in self._over:
+            if live:  # else nobody can be asked any more
                 self.questions[question.id] = question
                 self._changes.append(AskOpened(question, live))
-                self._asked(Wait(call, question.run, question.tool, at))
+            self._asked(Wait(call, question.run, question.tool, at))
             return
         if self.questions.pop(question.id, None):
             self._changes.append(AskClosed(question.id, told.answer))
@@ -265,7 +290,8 @@ class Picture:
 
     def _process(self, news: ProcessNews, at: float, *, live: bool) -> None:
         if news.state == "starting":  # it has no number yet
-            self._changes.append(ProcessStarts(news, live))
+            if live:
+                self._changes.append(ProcessStarts(news, live))
             return
         key = news.job if news.kept else news.pid
         before = self.processes.get(key)

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from lastword.core.brief import without_middle
 from lastword.core.model import CallId, Message, MessageId, Outcome, RunId, Status, Turn
 from lastword.core.receipt import ToolReport
 from lastword.core.transcript import Began, Called, Entry, Finished, Result, Said
 from lastword.core.value import value
+
+_NAMED = 5  # calls that a person is told by name
 
 
 @value
@@ -31,6 +34,20 @@ class Recovery:
         messages = sum(len(turn.messages) for turn in self.waiting)
         waits = f"{messages} waiting" if messages else ""
         return "Found after a restart: " + "; ".join(filter(None, (runs, doubt, waits))) + "."
+
+    @property
+    def words(self) -> str:
+        """The same without an id, for where a person talks."""
+        named = [without_middle(call.name) for call in self.calls[:_NAMED]]
+        more = [f"{len(self.calls) - _NAMED} more"] if len(self.calls) > _NAMED else []
+        messages = sum(len(turn.messages) for turn in self.waiting)
+        waits = "1 message waits" if messages == 1 else f"{messages} messages wait"
+        parts = [
+            "the answer that was going is lost" if self.lost else "",
+            f"may have executed: {', '.join([*named, *more])}" if named else "",
+            f"{waits} until you say something, or resume the queue" if messages else "",
+        ]
+        return f"After a restart: {'; '.join(filter(None, parts))}."
 
 
 class _Log:

@@ -232,6 +232,7 @@ class Grew:
     run: RunId
     place: int
     text: str
+    of: Literal["text", "thinking", "progress", "output"]
     at: float = 0.0
     live: bool = False
 

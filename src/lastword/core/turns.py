@@ -166,7 +166,7 @@ class Turns:
         if text:
             words.pieces.append(text)
             words.until = max(words.until, at)
-            self._changed(Grew(turn.head.run, place, text, at, live))
+            self._changed(Grew(turn.head.run, place, text, words.kind, at, live))
 
     def noted(self, run: RunId | None, text: str) -> None:
         """Something that the session itself told the model, or the person."""
@@ -212,6 +212,10 @@ class Turns:
         if before.answer is None:
             began = before.began or at if answer.allowed else before.began
             self._call_is(run, Generation(0), replace(before, began=began, answer=answer), at)
+
+    def part(self, run: RunId, place: int) -> Part:
+        """That of a turn."""
+        return self._turns[run].parts[place]
 
     def _call(self, call: CallId) -> CallPart | None:
         run, place = self._calls.get(call, (RunId(""), 0))
@@ -264,7 +268,7 @@ class Turns:
         if cut:
             self._changed(PartIs(turn.head.run, place, turn.parts[place], live))
         else:
-            self._changed(Grew(turn.head.run, place, text, at, live))
+            self._changed(Grew(turn.head.run, place, text, "output", at, live))
 
     # ends
 

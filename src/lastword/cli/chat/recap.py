@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from lastword.cli.chat.words import count, short
-from lastword.core.model import Message, MessageId, Outcome, RunId
-from lastword.core.transcript import Began, Entry, Finished, LeftOut, Said, Summary, Text
+from lastword.core.entries import Entry, Summary
+from lastword.core.model import MessageId, Outcome, SessionId
+from lastword.core.picture import Picture
+from lastword.core.scene import Aside, Joined, MessageItem, NoteItem, TurnHead, TurnItem, Words
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
 
 _SHOWN = 2  # turns
 _LONGEST = 200  # characters of what was said
-
-
-@dataclass(slots=True)
-class _Turn:
-    messages: list[Message] = field(default_factory=list[Message])
-    text: list[str] = field(default_factory=list[str])
-    end: Finished | None = None
-
-    def lines(self) -> list[str]:
-        said = short("".join(self.text), _LONGEST)
-        told = " ".join(filter(None, (said, self._ending())))
-        return [*(f"> {short(m.text, _LONGEST)}" for m in self.messages), *([told] if told else [])]
-
-    def _ending(self) -> str:
-        if self.end is None:
-            return "(cut off)"
-        if self.end.rollback:
-            return "(taken back)"
-        return "" if self.end.outcome is Outcome.COMPLETED else f"({self.end.outcome})"
 
 
 async def recap(session: Session) -> list[str]:
@@ -43,30 +24,44 @@ async def recap(session: Session) -> list[str]:
 
 def recap_lines(log: tuple[Entry, ...]) -> list[str]:
     """The same, of what was logged."""
-    turns = list(_turns(log).values())
+    picture = Picture(SessionId(""))
+    picture.record(log)
+    turns: list[list[str]] = []
+    asked: list[str] = []
+    notes: list[str] = []
+    for item in picture.items:
+        match item:
+            case MessageItem(message, outcome):
+                asked += [] if outcome else [_said(picture, message)]
+            case TurnItem(head, parts):
+                joined = [
+                    _said(picture, part.message) for part in parts if isinstance(part, Joined)
+                ]
+                words = [part for part in parts if isinstance(part, Words)]
+                text = "".join(part.text for part in words if part.kind == "text")
+                told = " ".join(filter(None, (short(text, _LONGEST), _ending(head))))
+                turns.append([*asked, *joined, *([told] if told else [])])
+                asked = []
+                notes += [part.text for part in parts if isinstance(part, Aside)]
+            case NoteItem(text=text):
+                notes.append(text)
+            case _:
+                pass
     if not turns:
         return []
     earlier = " and earlier ones" if any(isinstance(entry, Summary) for entry in log) else ""
-    last = [line for turn in turns[-_SHOWN:] for line in turn.lines()]
-    left = [entry.text for entry in log if isinstance(entry, LeftOut)][-_SHOWN:]
-    return [f"{count(len(turns), 'turn')}{earlier} so far. The last:", *last, *left]
+    last = [line for turn in turns[-_SHOWN:] for line in turn]
+    return [f"{count(len(turns), 'turn')}{earlier} so far. The last:", *last, *notes[-_SHOWN:]]
 
 
-def _turns(log: tuple[Entry, ...]) -> dict[RunId, _Turn]:
-    """What was answered, or was being answered, in order."""
-    said: dict[MessageId, Message] = {}
-    turns: dict[RunId, _Turn] = {}
-    for entry in log:
-        match entry:
-            case Said(message):
-                said[message.id] = message
-            case Began(run, _, messages):
-                turn = turns.setdefault(run, _Turn())
-                turn.messages += [said[id_] for id_ in messages if id_ in said]
-            case Text(run, text) if run in turns:
-                turns[run].text.append(text)
-            case Finished(run) if run in turns:
-                turns[run].end = entry
-            case _:
-                pass
-    return turns
+def _said(picture: Picture, message: MessageId) -> str:
+    known = picture.messages.get(message)
+    return f"> {short(known.message.text, _LONGEST)}" if known else ">"
+
+
+def _ending(head: TurnHead) -> str:
+    if not head.outcome:
+        return "(cut off)"
+    if head.rollback:
+        return "(taken back)"
+    return "" if head.outcome == Outcome.COMPLETED else f"({head.outcome})"

@@ -31,6 +31,7 @@ from lastword.runtime.session import Session
 from lastword.runtime.stop import Answer
 from lastword.runtime.tasks import Tasks, ended
 from lastword.runtime.ticket import Ticket
+from lastword.surfaces.following import Following
 
 _BY_SIGNAL = 128  # and its number: what a shell calls a command that a signal ended
 _PLACED = {"queued": "queued", "collecting": "collected", "steering": "told to the answer"}
@@ -177,25 +178,20 @@ class Chat:
         self._following = self._tasks.start(self._tell(self.session), name="follow")
 
     async def _tell(self, session: Session) -> None:
-        telling = self._telling
-        after: int | None = self._seen.get(session.id, 0)
-        behind = False  # the screen could not take all of it at once
+        telling, following = self._telling, Following(session)
+        following.begin_after(self._seen.get(session.id, 0))
         while True:
             try:
-                async for event in session.events(after):
-                    left_out = event.number > self._seen.get(session.id, 0) + 1
+                async for event, changes in following.heard():
                     self._seen[session.id] = event.number
                     if isinstance(event.fact, Said) and event.fact.message.id in self._ours:
                         self._accepted.add(event.fact.message.id)
-                    if left_out and behind:  # it was stopped before the screen came to it
-                        telling.say(MORE)
-                    telling.tell(event.fact)
-                    behind = self._screen.clogged
-                    if behind:
+                    telling.tell(changes)
+                    if self._screen.clogged:
                         await self._screen.room()
             except SlowWatcher:
                 telling.say(MORE)
-                after = max(session.last_event - _LAST, 0)  # how it ended must not be missed
+                following.begin_after(max(session.last_event - _LAST, 0))  # how it ended is told
             else:
                 why = "it was deleted, or has another owner"
                 telling.say(f"{short(session.id)} has ended here: {why}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Literal, Protocol, assert_never
 
 from lastword.cli.chat.arguments import arguments_line
@@ -15,15 +15,14 @@ from lastword.cli.chat.words import (
     noteworthy,
     plain,
     receipt_lines,
-    recovered_line,
     short,
 )
-from lastword.core import story
+from lastword.core import scene
 from lastword.core.cell import StoredCell
-from lastword.core.entries import Result
-from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, Status
+from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, RunId, Status
 from lastword.core.receipt import Receipt
-from lastword.core.story import Fact
+from lastword.core.scene import CallPart, Change, Part, TurnHead
+from lastword.core.turns import SETTLED
 
 MORE = "(more was said than could be shown)"
 
@@ -53,8 +52,12 @@ class Telling:
         self._loop = asyncio.get_running_loop()
         self._blocks = Blocks()
         self._voice: Literal["text", "thinking"] = "text"
-        self._calls: dict[CallId, tuple[str, str, float]] = {}  # name, arguments, since when
+        self._calls: dict[CallId, tuple[CallPart, float]] = {}  # being made, and since when
         self._messages: dict[MessageId, Message] = {}
+        self._answered: list[MessageId] = []  # shown, and their turn is next
+        self._asked: tuple[MessageId, ...] = ()  # what the run that goes answers
+        self._ended: RunId | None = None  # the last that did
+        self._more = False  # something was said that was not shown
         self._waits: dict[str, int] = {}  # the frontiers of programs that were told
 
     @property
@@ -63,8 +66,11 @@ class Telling:
         style = "fg:ansibrightblack" if self._voice == "thinking" else ""
         tail = plain(self._blocks.tail).expandtabs(4)
         calls = [
-            ("fg:ansibrightblack", call_line(name, Status.BEGUN, said=said))
-            for name, said, _ in self._calls.values()
+            (
+                "fg:ansibrightblack",
+                call_line(part.name, Status.BEGUN, said=arguments_line(part.arguments)),
+            )
+            for part, _ in self._calls.values()
         ]
         return [*([(style, tail)] if tail.strip() else []), *calls]
 
@@ -79,49 +85,73 @@ class Telling:
             self._sheet.write(self._block(block))
         self._sheet.draw_soon()
 
-    def tell(self, fact: Fact) -> None:  # noqa: C901, PLR0912, PLR0915 - one match
-        """One of its facts."""
-        match fact:
-            case story.Text(text=text):
-                self._hear("text", text)
-            case story.Thinking(text=text):
-                self._hear("thinking", text)
-            case story.Progress(text=text):
-                self.say(f"· {short(text, 200)}")
-            case story.Called(call=call, name=name, arguments=arguments):
-                self.finish()
-                self._calls[call] = name, arguments_line(arguments), self._loop.time()
-            case story.Result():
-                self._call_ended(fact)
-            case story.ProcessNews(state=state, command=command):
-                if state == "starting":
-                    self.started += 1
-                    self.say(f"$ {short(command, 200)}")
-            case story.Said(message):
-                self._messages[message.id] = message
-            case story.Began(messages=ids):
-                self._begin(ids)
-            case story.Finished(outcome=outcome, messages=ids):
-                self._end(outcome, ids)
-            case story.Receipt():
-                self._stopped(fact)
-            case story.Settled(receipt):
-                self.receipt = receipt
-                self.aside(f"What was still ending has ended ({short(receipt.session)}).")
-            case story.Recovery():
-                self.say(recovered_line(fact), "yellow")
-            case story.ProgramNews(cell=cell):
+    def tell(self, changes: Iterable[Change]) -> None:
+        """What is different."""
+        for change in changes:
+            self._tell(change)
+
+    def _tell(self, change: Change) -> None:  # noqa: C901, PLR0912 - one match
+        match change:
+            case scene.Placed(item):
+                self._placed(item)
+            case scene.ItemIs(item):
+                if isinstance(item, scene.ReceiptItem) and item.settled:
+                    self.receipt = item.receipt
+                    session = short(item.receipt.session)
+                    self.aside(f"What was still ending has ended ({session}).")
+            case scene.TurnIs(head):
+                self._turn(head)
+            case scene.PartIs(part=part, live=live):
+                self._part(part, live=live)
+            case scene.Grew(_, _, text, of, _, live):
+                self._words(of, text, live=live)
+            case scene.MessageIs(said):
+                self._messages[said.message.id] = said.message
+            case scene.ProcessStarts(news):
+                self.started += 1
+                self.say(f"$ {short(news.command, 200)}")
+            case scene.ProgramIs(cell):
                 self._cell(cell)
-            case story.Typing() | story.Begun() | story.Used() | story.QueueNews():
+            case scene.ItemGone() | scene.PartGone() | scene.PendingIs():
+                pass  # what was written stays; a message is shown with its turn
+            case scene.QueueIs() | scene.PhaseIs() | scene.ProcessIs() | scene.UsageIs():
                 pass  # the line below the text shows how these stand
-            case story.QuestionNews() | story.Asked() | story.Answered():
+            case scene.AskOpened() | scene.AskClosed() | scene.WaitIs():
                 pass  # asked where the person types
-            case story.Note() | story.Summary() | story.LeftOut():
-                pass  # for the model
-            case story.Declined() | story.Unshown():
-                pass
             case _:
-                assert_never(fact)
+                assert_never(change)
+
+    def _placed(self, item: scene.Item) -> None:
+        match item:
+            case scene.MessageItem(message, outcome):
+                if outcome:
+                    self._end(Outcome(outcome), (message,))
+                else:
+                    self._said(message)
+                    self._answered.append(message)
+            case scene.TurnItem():
+                self.finish()
+                self.stopping, self.started = False, 0
+                self._asked, self._answered = tuple(self._answered), []
+            case scene.ReceiptItem(receipt):
+                self._stopped(receipt)
+            case scene.NoteItem(text=text):
+                self.aside(text)
+            case _:
+                assert_never(item)
+
+    def _part(self, part: Part, *, live: bool) -> None:
+        match part:
+            case scene.Words(kind):
+                self._words(kind, part.text, live=live)
+            case scene.CallPart():
+                self._call(part)
+            case scene.Joined(message):
+                self._said(message)
+            case scene.Aside(text):
+                self.aside(text)
+            case _:
+                assert_never(part)
 
     def _cell(self, cell: StoredCell) -> None:
         """That a program waits is said once for each time it does."""
@@ -143,26 +173,49 @@ class Telling:
             return self._paint.line(block.text, "dim")
         return self._paint.block(block)
 
-    def _call_ended(self, result: Result) -> None:
-        name, said, since = self._calls.pop(result.call, ("a call", "", None))
-        took = None if since is None else self._loop.time() - since
-        self.say(call_line(name, result.status, took, said=said))
+    def _words(
+        self, of: Literal["text", "thinking", "progress", "output"], text: str, *, live: bool
+    ) -> None:
+        """What a run says is shown as it says it. What it had said, when a stop was quicker than
+        this screen, is on record, and is not said any more."""
+        if not live:
+            self._more = True
+        elif of in ("text", "thinking"):
+            self._hear(of, text)
+        else:
+            self.say(f"· {short(text, 200)}")
 
-    def _begin(self, ids: tuple[MessageId, ...]) -> None:
+    def _call(self, part: CallPart) -> None:
+        if part.status in SETTLED:
+            _, since = self._calls.pop(part.call, (part, None))
+            took = None if since is None else self._loop.time() - since
+            said = arguments_line(part.arguments)
+            self.say(call_line(part.name, part.status, took, said=said))
+        elif part.call not in self._calls:
+            self.finish()
+            self._calls[part.call] = part, self._loop.time()
+
+    def _said(self, id_: MessageId) -> None:
         self.finish()
-        self.stopping, self.started = False, 0
-        for message in [self._messages[id_] for id_ in ids if id_ in self._messages]:
+        if message := self._messages.pop(id_, None):
             who = "" if message.origin == "person" else f"({short(message.by) or message.origin}) "
             self._sheet.write("\n" + self._paint.line(f"> {who}{message.text}", "bold"))
 
+    def _turn(self, head: TurnHead) -> None:
+        if head.outcome and head.run != self._ended:
+            self._ended = head.run
+            self._calls.clear()
+            self._end(Outcome(head.outcome), self._asked)
+
     def _end(self, outcome: Outcome, ids: tuple[MessageId, ...]) -> None:
         self.finish()
-        self._calls.clear()
-        known = [self._messages.pop(id_, None) for id_ in ids]
+        if self._more:
+            self._more = False
+            self.say(MORE)
         match outcome:
             case Outcome.STOPPED:
                 self.stopping = True
-            case Outcome.SUPERSEDED if any(known):
+            case Outcome.SUPERSEDED:
                 self.say("(replaced)")
             case Outcome.FAILED:
                 self._failed(ids)

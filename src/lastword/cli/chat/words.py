@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from lastword.core.entries import Began, Finished
 from lastword.core.model import MessageId, Reason, Status
 from lastword.core.receipt import Receipt
-from lastword.core.recovery import Recovery
 from lastword.core.story import Fact
 
 _TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -144,19 +143,6 @@ def _names(names: Sequence[str]) -> str:
     more = len(names) - _NAMED
     named = ", ".join(short(name) for name in names[:_NAMED])
     return f"{named} and {more} more" if more > 0 else named
-
-
-def recovered_line(found: Recovery) -> str:
-    """What an earlier process left behind."""
-    calls = _names([call.name for call in found.calls])
-    waiting = sum(len(turn.messages) for turn in found.waiting)
-    waits = "waits" if waiting == 1 else "wait"
-    parts = [
-        "the answer that was going is lost" if found.lost else "",
-        f"may have executed: {calls}" if calls else "",
-        f"{count(waiting, 'message')} {waits}; say something, or /queue resume" if waiting else "",
-    ]
-    return f"After a restart: {'; '.join(part for part in parts if part)}."
 
 
 def last_rows(text: str, columns: int, rows: int) -> str:

@@ -1,0 +1,73 @@
+"""A session, as a place where people talk follows it: what to draw first, and then what changes.
+
+Every surface has its story from here. What may leave is decided in the step that hands it out: who
+draws what it is given without waiting shows nothing of a run that has lost its session. What such a
+run had said by then comes with its end, as what was said (`live` is false).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import NamedTuple
+
+from lastword.core.picture import Picture
+from lastword.core.question import Question
+from lastword.core.scene import Change, Phase, is_live
+from lastword.core.story import FeedEvent
+from lastword.runtime.session import Session
+
+
+class Heard(NamedTuple):
+    """An event, and what is different with it."""
+
+    event: FeedEvent
+    changes: list[Change]
+
+
+class Following:
+    """One session, from a moment on."""
+
+    def __init__(
+        self, session: Session, questions: Callable[[], Iterable[Question]] = lambda: ()
+    ) -> None:
+        self.session = session
+        self.picture = Picture(session.id)
+        self._questions = questions  # those of this session that are open
+
+    async def begin(self) -> list[Change]:
+        """Look at all of it as it is now; the changes that draw it. Raises LastwordError."""
+        session = self.session
+        view = await session.view()  # and from here on nothing is waited for
+        self.picture = Picture(session.id)
+        self.picture.record(view.entries)
+        self.picture.stands(
+            seen=view.number,
+            phase=Phase(view.generation, session.active, view.typing, session.ending),
+            queue=session.waiting,
+            questions=self._questions(),
+            programs=[cell.stored for cell in session.shelf.cells],
+            processes=session.spans,
+        )
+        return self.picture.drawn()
+
+    def begin_after(self, number: int) -> None:
+        """Follow what happened after an event; what was before is not looked at."""
+        self.picture = Picture(self.session.id)
+        self.picture.seen = number
+
+    async def heard(self) -> AsyncIterator[Heard]:
+        """What happens, until no more can. Raises SlowWatcher to who falls too far behind."""
+        feed = self.session.feed
+        while True:
+            for event in feed.since(self.picture.seen):
+                await feed.claim.known()
+                # what another process has by now is fenced, whether this one has heard of it or not
+                fenced = event.generation + 1 if feed.claim.taken else feed.fenced
+                yield Heard(event, self.picture.hear(event, fenced))
+            if feed.closed and self.picture.seen >= feed.last:
+                return
+            await feed.more(self.picture.seen)
+
+    def may_leave(self, event: FeedEvent, change: Change) -> bool:
+        """Whether it may be told now: for who could not do so at once."""
+        return event.generation >= self.session.fenced or not is_live(change)

@@ -1,0 +1,354 @@
+"""Histories of one session, fact by fact, as its runtime would tell them and its log keep them.
+
+A world says which moves can be made next; each gives the facts that follow, in order. What happens
+is small (a run or two, a few messages, one call at a time), and told in every order there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from lastword.core import story
+from lastword.core.asks import Answer
+from lastword.core.cell import (
+    CellId,
+    CellOutcome,
+    CellRecord,
+    Ending,
+    Frontier,
+    PendingCall,
+    PendingGeneration,
+    StoredCell,
+)
+from lastword.core.entries import Entry
+from lastword.core.model import (
+    CallId,
+    Generation,
+    Message,
+    MessageId,
+    Outcome,
+    Reason,
+    RunId,
+    SessionId,
+    Status,
+)
+from lastword.core.question import Question
+from lastword.core.queue import Queued, QueueNews
+from lastword.core.receipt import MessageReport, Receipt, ToolReport, Unconfirmed
+from lastword.core.scene import Phase, Span
+from lastword.core.story import Fact, FeedEvent
+
+SESSION = SessionId("s")
+NOBODY = QueueNews((), hushed=False)
+
+
+@dataclass
+class World:
+    generation: int = 0
+    runs: int = 0
+    said: int = 0
+    active: RunId | None = None
+    typing: bool = False
+    call: tuple[CallId, bool] | None = None  # and whether it was begun
+    calls: int = 0
+    question: Question | None = None
+    process: RunId | None = None
+    waiting: list[Message] = field(default_factory=list[Message])
+    steering: Message | None = None
+    ending: Receipt | None = None
+    program: StoredCell | None = None
+    counts: dict[str, int] = field(default_factory=dict[str, int])
+    events: list[FeedEvent] = field(default_factory=list[FeedEvent])
+    log: list[tuple[int, Entry]] = field(default_factory=list[tuple[int, Entry]])  # told at
+
+    def moves(self, most: dict[str, int]) -> Iterator[str]:
+        """What can happen next."""
+        for name, may in _MAY.items():
+            if self.counts.get(name, 0) < most.get(name, 1) and may(self):
+                yield name
+
+    def make(self, name: str) -> None:
+        self.counts[name] = self.counts.get(name, 0) + 1
+        getattr(self, f"_{name}")()
+
+    def _tell(self, fact: Fact, *, log: bool = True) -> None:
+        number = len(self.events) + 1
+        at = float(number)
+        if hasattr(fact, "at"):
+            fact = replace(fact, at=at)
+        if isinstance(fact, Receipt):
+            fact = replace(fact, fenced_at=at)
+        self.events.append(FeedEvent(number, SESSION, Generation(self.generation), fact, at))
+        if log and isinstance(fact, Entry):
+            self.log.append((number, fact))
+
+    def _only_logged(self, entry: Entry) -> None:
+        """The log has it in its own words; who watches is told more."""
+        self.log.append((len(self.events) + 1, replace(entry, at=float(len(self.events) + 1))))
+
+    @property
+    def run(self) -> RunId:
+        assert self.active
+        return self.active
+
+    def _message(self) -> Message:
+        self.said += 1
+        return Message(MessageId(f"m{self.said}"), f"message {self.said}", "ann")
+
+    def _queue(self) -> None:
+        steering = (Queued(self.steering, self.run, "steering"),) if self.steering else ()
+        rest = tuple(Queued(one, RunId(f"q{one.id}"), "queued") for one in self.waiting)
+        self._tell(QueueNews((*steering, *rest), hushed=False))
+
+    # a message, and the run that answers it
+
+    def _say(self) -> None:
+        message = self._message()
+        self._tell(story.Said(message, RunId(f"s#{self.runs + 1}")))
+        if self.active:
+            self.waiting.append(message)
+            self._queue()
+        else:
+            self._begin((message,))
+
+    def _begin(self, messages: tuple[Message, ...]) -> None:
+        self.runs += 1
+        self.generation += 1
+        self.active = RunId(f"s#{self.runs}")
+        ids = tuple(message.id for message in messages)
+        self._tell(story.Began(self.run, Generation(self.generation), ids))
+
+    def _steer(self) -> None:
+        self.steering = self._message()
+        self._tell(story.Said(self.steering, self.run))
+        self._queue()
+
+    def _take_up(self) -> None:
+        assert self.steering
+        ids = (self.steering.id,)
+        self.steering = None
+        self._tell(story.Began(self.run, Generation(self.generation), ids))
+        self._queue()
+
+    def _edit(self) -> None:
+        self.waiting[0] = replace(self.waiting[0], text="edited")
+        self._tell(story.Said(self.waiting[0], RunId("s#9")))
+        self._queue()
+
+    def _withdraw(self) -> None:
+        message = self.waiting.pop(0)
+        self._tell(story.Finished(RunId("q"), Outcome.WITHDRAWN, (message.id,), started=False))
+        self._queue()
+
+    # what a run does
+
+    def _text(self) -> None:
+        self._tell(story.Text(self.run, f"text {len(self.events)} "))
+
+    def _think(self) -> None:
+        self._tell(story.Thinking(self.run, f"thought {len(self.events)} "))
+
+    def _progress(self) -> None:
+        self._tell(story.Progress(self.run, f"p{len(self.events)} ", self.call and self.call[0]))
+
+    def _mark(self) -> None:
+        self.typing = not self.typing
+        self._tell(story.Typing(self.run, on=self.typing))
+
+    def _use(self) -> None:
+        self._tell(story.Used(self.run, "model", 1, 2))
+
+    def _called(self) -> None:
+        self.calls += 1
+        self.call = CallId(f"{self.run}.{self.calls}"), False
+        self._tell(story.Called(self.run, self.call[0], "tool", "{}"))
+
+    def _begun(self) -> None:
+        assert self.call
+        self.call = self.call[0], True
+        self._tell(story.Begun(self.run, self.call[0], "tool"))
+
+    def _result(self) -> None:
+        assert self.call
+        call, self.call = self.call[0], None
+        self._tell(story.Result(self.run, call, Status.COMPLETED, "done"))
+
+    def _ask(self) -> None:
+        assert self.call
+        call = self.call[0]
+        asked = Generation(self.generation)
+        self.question = Question(f"q{call}", SESSION, asked, self.run, "tool", "{}", call=call)
+        self._only_logged(story.Asked(self.run, call, "tool", ""))
+        self._tell(story.QuestionNews("opened", self.question))
+
+    def _answer(self) -> None:
+        assert self.question
+        question, self.question = self.question, None
+        call = CallId(question.call)
+        self._only_logged(story.Answered(self.run, call, allowed=True, by="ann"))
+        answer = Answer(allowed=True, by="ann")
+        self._tell(story.QuestionNews("answered", question, answer))
+
+    def _start(self) -> None:
+        self.process = self.run
+        self._tell(story.ProcessNews(self.run, -1, "sleep", "starting"))
+        self._tell(story.ProcessNews(self.run, 7, "sleep", "started"))
+
+    def _end(self) -> None:
+        assert self.process
+        run, self.process = self.process, None
+        self._tell(story.ProcessNews(run, 7, "sleep", "ended", code=0))
+
+    def _note(self) -> None:
+        self._tell(story.Note(self.active, f"note {len(self.events)}"))
+
+    def _pause(self) -> None:
+        call = PendingCall(CallId("c.1"), "tool")
+        frontier = Frontier(PendingGeneration(1), (call,))
+        record = CellRecord(CellId("c"), "pausable", 1, frontier, True, (), (), (), None)
+        self.program = StoredCell(SESSION, record, "", run=self.run)
+        self._tell(story.ProgramNews(self.run, self.program))
+
+    def _complete(self) -> None:
+        assert self.program
+        record = replace(self.program.record, ending=Ending(CellOutcome.COMPLETED))
+        cell, self.program = replace(self.program, record=record), None
+        self._tell(story.ProgramNews(RunId(cell.run), cell))
+
+    # ends
+
+    def _over(self, outcome: Outcome, status: Status) -> tuple[ToolReport, ...]:
+        run, call, self.call = self.run, self.call, None
+        reports: tuple[ToolReport, ...] = ()
+        if call:
+            done = status if call[1] else Status.NOT_STARTED
+            self._tell(story.Result(run, call[0], done))
+            reports = (ToolReport(call[0], "tool", done),)
+        if self.typing:
+            self.typing = False
+            self._tell(story.Typing(run, on=False))
+        self._tell(story.Finished(run, outcome, (), started=True))
+        self.active = None
+        if self.question:
+            question, self.question = self.question, None
+            self._tell(story.QuestionNews("withdrawn", question))
+        return reports
+
+    def _finish(self) -> None:
+        if self.steering:
+            self.waiting.insert(0, self.steering)
+            self.steering = None
+        self._over(Outcome.COMPLETED, Status.COMPLETED)
+        if self.waiting:
+            messages, self.waiting = tuple(self.waiting), []
+            self._begin(messages)
+            self._queue()
+
+    def _stop(self) -> None:
+        self._stopped(quiet=True)
+
+    def _stop_slowly(self) -> None:
+        self._stopped(quiet=False)
+
+    def _stopped(self, *, quiet: bool) -> None:
+        self.generation += 1
+        run, dropped = self.run, [*([self.steering] if self.steering else []), *self.waiting]
+        self.steering, self.waiting = None, []
+        calls = self._over(Outcome.STOPPED, Status.MAY_HAVE_EXECUTED)
+        for message in dropped:
+            end = story.Finished(RunId("q"), Outcome.STOPPED, (message.id,), started=False)
+            self._tell(end)
+        if dropped:
+            self._queue()
+        receipt = Receipt(
+            SESSION,
+            Generation(self.generation),
+            Reason.STOPPED,
+            0.0,
+            runs=(run,),
+            calls=calls,
+            messages=tuple(MessageReport(message, "dropped") for message in dropped),
+            unconfirmed=() if quiet else (Unconfirmed("task", "slow"),),
+        )
+        self._tell(receipt)
+        told = self.events[-1].fact
+        if not quiet and isinstance(told, Receipt):
+            self.ending = told
+
+    def _settle(self) -> None:
+        assert self.ending
+        receipt, self.ending = replace(self.ending, unconfirmed=()), None
+        self._tell(story.Settled(receipt))
+
+    def _take_over(self) -> None:
+        message = self._message()
+        self.generation += 1
+        run = self.run
+        dropped, self.steering = self.steering, None
+        self._tell(story.Said(message, RunId(f"s#{self.runs + 1}")))
+        calls = self._over(Outcome.SUPERSEDED, Status.MAY_HAVE_EXECUTED)
+        if dropped:
+            self.waiting.insert(0, dropped)
+        fenced = Generation(self.generation)
+        self._begin((message,))
+        self._tell(Receipt(SESSION, fenced, Reason.SUPERSEDED, 0.0, runs=(run,), calls=calls))
+
+    @property
+    def phase(self) -> Phase:
+        ending = self.ending.unconfirmed if self.ending else ()
+        return Phase(Generation(self.generation), self.active, self.typing, ending)
+
+    @property
+    def queue(self) -> QueueNews:
+        told = [e.fact for e in self.events if isinstance(e.fact, QueueNews)]
+        return told[-1] if told else NOBODY
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        spans: dict[int, Span] = {}
+        for event in self.events:
+            match event.fact:
+                case story.ProcessNews(state="started", pid=pid) as news:
+                    spans[pid] = Span(news, event.at)
+                case story.ProcessNews(state="ended", pid=pid) as news:
+                    before = spans[pid]
+                    spans[pid] = Span(
+                        replace(news, run=before.news.run), before.started_at, event.at
+                    )
+                case _:
+                    pass
+        return tuple(spans.values())
+
+
+def _going(world: World) -> bool:
+    return world.active is not None
+
+
+_MAY: dict[str, Callable[[World], bool]] = {
+    "say": lambda w: w.said < 9,
+    "steer": lambda w: _going(w) and w.steering is None,
+    "take_up": lambda w: w.steering is not None,
+    "edit": lambda w: bool(w.waiting),
+    "withdraw": lambda w: bool(w.waiting),
+    "text": _going,
+    "think": _going,
+    "progress": _going,
+    "mark": _going,
+    "use": _going,
+    "called": lambda w: _going(w) and w.call is None,
+    "begun": lambda w: w.call is not None and not w.call[1] and w.question is None,
+    "result": lambda w: w.call is not None and w.call[1],
+    "ask": lambda w: w.call is not None and not w.call[1] and w.question is None,
+    "answer": lambda w: w.question is not None,
+    "start": lambda w: _going(w) and w.process is None,
+    "end": lambda w: w.process is not None,
+    "note": lambda w: w.said > 0,
+    "pause": lambda w: _going(w) and w.program is None,
+    "complete": lambda w: w.program is not None,
+    "finish": _going,
+    "stop": _going,
+    "stop_slowly": lambda w: _going(w) and w.ending is None,
+    "settle": lambda w: w.ending is not None,
+    "take_over": _going,
+}
