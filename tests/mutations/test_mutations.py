@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tests.mutations.catalogue import MUTATIONS
-from tests.mutations.planting import Mutation
+from tests.mutations.mutation import Mutation, file_of
 from tests.scenarios import ROOT
 
 EACH = pytest.mark.parametrize("mutation", MUTATIONS.values(), ids=lambda mutation: mutation.name)
@@ -48,7 +48,7 @@ def test_a_runtime_that_is_not_broken_is_not_found_out() -> None:
 
 @EACH
 def test_a_mutation_changes_what_it_names(mutation: Mutation) -> None:
-    source = ast.parse(mutation.file.read_text(encoding="utf-8"))
+    source = ast.parse(file_of(mutation.module).read_text(encoding="utf-8"))
 
     assert ast.dump(mutation.planted()) != ast.dump(source)
 
