@@ -7,6 +7,8 @@ import pytest
 from tests.acp.acpx_client import acpx, needs_acpx
 from tests.promise.workshop import until
 
+pytestmark = pytest.mark.deep("a client in Node for each test", quick=1)
+
 pytestmark = needs_acpx
 
 

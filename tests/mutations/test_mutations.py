@@ -31,17 +31,19 @@ def tried(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.deep("one process for each mistake", quick=6)
 @EACH
 def test_a_broken_runtime_is_found_out(mutation: Mutation) -> None:
     planted = ("-ptests.mutations.planting", f"--mutation={mutation.name}")
-    done = tried("-x", *planted, mutation.found)
+    done = tried("-x", "--deep", *planted, mutation.found)
 
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout + done.stderr
     assert f"FAILED {mutation.found}" in done.stdout, done.stdout  # the test, not an import
 
 
+@pytest.mark.deep("as many tests as there are mistakes")
 def test_a_runtime_that_is_not_broken_is_not_found_out() -> None:
-    done = tried(*sorted({mutation.found for mutation in MUTATIONS.values()}))
+    done = tried("--deep", *sorted({mutation.found for mutation in MUTATIONS.values()}))
 
     assert done.returncode == pytest.ExitCode.OK, done.stdout + done.stderr
 

@@ -20,6 +20,8 @@ from tests.server.browser import Visitor
 from tests.server.card_scripts import PROGRAM_CARD
 from tests.server.page_scripts import ANSWERED
 
+pytestmark = pytest.mark.deep("a browser", quick=1)
+
 PROGRAM = """
 import asyncio
 

@@ -25,6 +25,8 @@ from tests.server.page_scripts import (
     WELCOME,
 )
 
+pytestmark = pytest.mark.deep("a browser", quick=1)
+
 
 def test_nothing_of_a_fenced_run_is_drawn_even_if_it_is_heard(visitor: Visitor) -> None:
     assert visitor.page.evaluate(FENCED) == {

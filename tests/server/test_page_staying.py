@@ -13,6 +13,8 @@ from playwright.sync_api import Page, expect
 
 from tests.server.browser import Visitor
 
+pytestmark = pytest.mark.deep("a browser", quick=1)
+
 # the answer grows in a frame, and again before the page is told that it was scrolled
 GROWS = """async () => {
   const answer = document.querySelector(".it");
