@@ -24,6 +24,8 @@ from tests.processes.household import children, the_warden, zombies, zygotes
 from tests.processes.strict import AT_EACH
 from tests.promise.workshop import until
 
+pytestmark = pytest.mark.deep("hundreds of processes for each test", quick=2)
+
 I5 = pytest.mark.scenario("I5", part="processes")
 SPAWNS = 1000
 WARDENS = 200
@@ -106,7 +108,6 @@ async def nothing_is_left(
     assert zygotes(os.getpid()) == []
 
 
-@pytest.mark.deep("a thousand processes", quick=1)
 @I5
 @AT_EACH
 async def test_a_thousand_spawns_in_one_warden_leave_nothing(level: Level) -> None:
@@ -118,7 +119,6 @@ async def test_a_thousand_spawns_in_one_warden_leave_nothing(level: Level) -> No
     await nothing_is_left(level, spawn, SPAWNS)
 
 
-@pytest.mark.deep("a thousand processes", quick=1)
 @I5
 @AT_EACH
 async def test_a_thousand_spawns_that_fail_leave_nothing(level: Level) -> None:
@@ -131,7 +131,6 @@ async def test_a_thousand_spawns_that_fail_leave_nothing(level: Level) -> None:
     await nothing_is_left(level, fail, SPAWNS)
 
 
-@pytest.mark.deep("hundreds of processes", quick=1)
 @I5
 @AT_EACH
 async def test_spawns_whose_callers_gave_up_leave_nothing(level: Level) -> None:
@@ -149,7 +148,6 @@ async def test_spawns_whose_callers_gave_up_leave_nothing(level: Level) -> None:
     await nothing_is_left(level, give_up, SPAWNS)
 
 
-@pytest.mark.deep("hundreds of processes", quick=1)
 @I5
 @AT_EACH
 async def test_spawns_at_a_terminal_leave_nothing(level: Level) -> None:
@@ -161,7 +159,6 @@ async def test_spawns_at_a_terminal_leave_nothing(level: Level) -> None:
     await nothing_is_left(level, at_a_terminal, SPAWNS // 5, after=LAST_WORDS)
 
 
-@pytest.mark.deep("two hundred wardens", quick=1)
 @I5
 @AT_EACH
 async def test_two_hundred_wardens_leave_nothing(level: Level) -> None:

@@ -20,7 +20,7 @@ from tests.server.browser import Visitor
 from tests.server.card_scripts import PROGRAM_CARD
 from tests.server.page_scripts import ANSWERED
 
-pytestmark = pytest.mark.deep("a browser", quick=1)
+pytestmark = pytest.mark.deep("a browser")
 
 PROGRAM = """
 import asyncio

@@ -17,7 +17,7 @@ from tests.server.browser import Server, Visitor, started
 from tests.server.floods import FLOODS
 from tests.server.page_scripts import COSTS, MANY_CALLS
 
-pytestmark = pytest.mark.deep("a browser, and ten thousand parts", quick=1)
+pytestmark = pytest.mark.deep("a browser, and ten thousand parts")
 
 STEPS, NODES = 40, 9000  # for a character; of a text, with what a last window may add
 WINDOW = 16_000  # characters that are looked at together

@@ -25,7 +25,7 @@ from tests.server.page_scripts import (
     WELCOME,
 )
 
-pytestmark = pytest.mark.deep("a browser", quick=1)
+pytestmark = pytest.mark.deep("a browser")
 
 
 def test_nothing_of_a_fenced_run_is_drawn_even_if_it_is_heard(visitor: Visitor) -> None:

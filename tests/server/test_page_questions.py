@@ -17,7 +17,7 @@ from tests.server.browser import Visitor
 from tests.server.card_scripts import CARD, CARDS
 from tests.server.page_scripts import WAITED
 
-pytestmark = pytest.mark.deep("a browser", quick=1)
+pytestmark = pytest.mark.deep("a browser")
 
 HALF, LESS = 600, 400  # ms: more and less than half a second, on a clock that is set
 

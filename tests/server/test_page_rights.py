@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.server.browser import Server, Visitor, signed_in, started
 
-pytestmark = pytest.mark.deep("a browser", quick=1)
+pytestmark = pytest.mark.deep("a browser")
 
 SENDER, APPROVER = "the token of who sends only", "the token of who approves"
 KEEPER = "the token of who stops and approves"

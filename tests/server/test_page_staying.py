@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from tests.server.browser import Visitor
 
-pytestmark = pytest.mark.deep("a browser", quick=1)
+pytestmark = pytest.mark.deep("a browser")
 
 # the answer grows in a frame, and again before the page is told that it was scrolled
 GROWS = """async () => {
