@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.lanes import Case, quick_lane
-from tests.scenarios import Mark
+from tests.scenarios import ROOT, Mark
 
 DEEP = [Case(f"deep[{number}]", "deep", quick=3) for number in range(50)]
 PLAIN = [Case(f"plain[{number}]") for number in range(5)]
@@ -37,3 +37,9 @@ def test_a_story_that_only_deep_tests_keep_is_kept_in_the_quick_lane_by_one_of_t
 
 def test_a_function_with_fewer_cases_than_it_may_show_shows_all() -> None:
     assert quick_lane([Case("a", "f", quick=5), Case("b", "f", quick=5)], seed=3) == {"a", "b"}
+
+
+def test_no_module_takes_its_own_mark_back() -> None:
+    files = {file.name: file.read_text(encoding="utf-8") for file in ROOT.glob("tests/*/test_*.py")}
+
+    assert [name for name, text in files.items() if text.count("\npytestmark = ") > 1] == []

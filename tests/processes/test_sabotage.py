@@ -14,8 +14,6 @@ from tests.processes.strict import NO_GROUPS
 from tests.processes.test_escape import a_delegated_group, an_ordinary_user
 from tests.scenarios import ROOT
 
-pytestmark = pytest.mark.deep("processes, at every level", quick=5)
-
 P37 = pytest.mark.scenario("P37", part="processes")
 HELPER = Path(sabotage.__file__).relative_to(ROOT)
 ENTERED = 'echo 0 > "$GROUP/cgroup.procs"; exec "$@"'
@@ -27,7 +25,10 @@ ALL_IS_WELL: dict[str, object] = {
     "other_ends": True,
     "left": [],
 }
-pytestmark = pytest.mark.skipif(bool(NO_GROUPS), reason=NO_GROUPS or "there are groups")
+pytestmark = [
+    pytest.mark.skipif(bool(NO_GROUPS), reason=NO_GROUPS or "there are groups"),
+    pytest.mark.deep("processes, at every level", quick=5),
+]
 
 
 @P37
