@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import random
 import shutil
 import signal
 import subprocess
@@ -12,10 +11,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from hypothesis import settings
 
-from tests.scenarios import Mark, Tally, all_scenarios
+from tests.scenarios import Mark, Tally, all_scenarios, marks_of
 
-pytest_plugins = ["tests.guard"]
+pytest_plugins = ["tests.guard", "tests.lanes"]
 
 _TALLY = pytest.StashKey[Tally]()
 _COUNTING = pytest.StashKey["Counting"]()
@@ -23,55 +23,10 @@ _COUNTING = pytest.StashKey["Counting"]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--schedules",
-        type=int,
-        default=500,
-        metavar="N",
-        help="how many schedules a test of interleavings explores (500)",
-    )
-    parser.addoption(
-        "--tries",
-        type=int,
-        default=10,
-        metavar="N",
-        help="how often each escape artist tries to outlive a stop (10)",
-    )
-    parser.addoption(
-        "--rounds",
-        type=int,
-        default=40,
-        metavar="N",
-        help="how often a process is killed in the middle of its life (40)",
-    )
-    parser.addoption(
-        "--seed", type=int, default=None, metavar="N", help="what chance begins with (any)"
-    )
-    parser.addoption(
         "--real-model",
         action="store_true",
         help="ask a real language model as well, on this machine",
     )
-
-
-@pytest.fixture
-def schedules(request: pytest.FixtureRequest) -> int:
-    """How many schedules to explore."""
-    schedules: int = request.config.option.schedules
-    return schedules
-
-
-@pytest.fixture
-def rounds(request: pytest.FixtureRequest) -> int:
-    """How often to kill."""
-    rounds: int = request.config.option.rounds
-    return rounds
-
-
-@pytest.fixture
-def seed(request: pytest.FixtureRequest) -> int:
-    """What chance begins with."""
-    given: int | None = request.config.option.seed
-    return random.randrange(1 << 31) if given is None else given
 
 
 @pytest.fixture
@@ -85,13 +40,6 @@ def small_disk(tmp_path: Path) -> Generator[Path]:
         pytest.skip("no file system can be mounted here")
     yield disk
     subprocess.run([umount, "-l", str(disk)], check=True)
-
-
-@pytest.fixture
-def tries(request: pytest.FixtureRequest) -> int:
-    """How often each escape artist tries."""
-    tries: int = request.config.option.tries
-    return tries
 
 
 def _heed_signals() -> None:
@@ -115,6 +63,8 @@ def pytest_collection_finish() -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     _heed_signals()
+    settings.register_profile("lastword", deadline=None)  # no test has a time limit
+    settings.load_profile("lastword")
     config.stash[_TALLY] = Tally(all_scenarios())
     config.stash[_COUNTING] = Counting(config.stash[_TALLY])
     config.pluginmanager.register(config.stash[_COUNTING])
@@ -125,8 +75,7 @@ def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    for marker in item.iter_markers("scenario"):
-        mark = Mark(*marker.args, **marker.kwargs)
+    for mark in marks_of(item):
         report.user_properties.append(("scenario", (mark.id, mark.part)))  # across processes too
     return report
 

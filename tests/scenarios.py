@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 _ROW = re.compile(r"^\| ([A-Z]\d+) \| (.+) \|([^|]*)\|$", re.MULTILINE)
 
@@ -46,6 +48,12 @@ class Mark:
 
     id: str
     part: str | None = None
+
+
+def marks_of(item: pytest.Item) -> Iterator[Mark]:
+    """The stories that a test keeps."""
+    for marker in item.iter_markers("scenario"):
+        yield Mark(*marker.args, **marker.kwargs)
 
 
 def marks_in(source: str) -> Iterator[Mark]:

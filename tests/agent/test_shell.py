@@ -149,7 +149,7 @@ async def test_the_person_sees_what_is_written_while_it_runs_and_nothing_after_a
         assert "".join(told).startswith("line 1\nline 2\n")
         assert len(told) < 5  # and not one for each line
         kinds = [event.kind for event in heard]
-        assert "progress" not in kinds[kinds.index("ended") :]
+        assert "progress" not in kinds[kinds.index("finished") :]
 
 
 async def test_bash_reads_the_line_where_there_is_one_and_sh_if_that_is_said() -> None:

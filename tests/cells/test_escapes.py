@@ -11,7 +11,10 @@ import pytest
 from lastword.cells import Failed, Finished, Interpreter, LimitReached, Limits, Ok, Step
 from tests.cells.programs import ASK, ENDLESS, THREE, frontier
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.deep("an interpreter for each test", quick=20),
+]
 F9 = pytest.mark.scenario("F9", part="cells")
 TIGHT = Limits(memory=32 << 20, output=10_000, calls=50, depth=100)
 SHORT = replace(TIGHT, time=0.3)

@@ -20,6 +20,8 @@ from lastword import Run, Runtime
 from lastword.cli.chat.pipe import run_once
 from tests.cli.terminal import SOON, Terminal, command
 
+pytestmark = pytest.mark.deep("a process for each test", quick=5)
+
 Running = subprocess.Popen[bytes]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

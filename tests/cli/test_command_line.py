@@ -13,6 +13,8 @@ from lastword.core.model import Generation, Reason, RunId, SessionId
 from lastword.core.receipt import Receipt
 from lastword.core.story import FeedEvent
 
+pytestmark = pytest.mark.deep("a process for each test", quick=4)
+
 
 def lastword(*arguments: str) -> subprocess.CompletedProcess[str]:
     return python("-m", "lastword", *arguments)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lastword.core.model import Policy, Reason, Settings
-from tests.core.explorer import CHILD, PERSON, TIMER, Bounds, Sender
+from tests.core.session_alphabet import CHILD, PERSON, TIMER, Bounds, Sender
 
 ALL: tuple[Policy, ...] = ("takeover", "queue", "collect", "steer", "refuse", "rollback")
 DROP, KEEP = Settings(queue_on_stop="drop"), Settings(queue_on_stop="keep")

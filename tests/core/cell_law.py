@@ -46,9 +46,7 @@ from lastword.core.cell_orders import (
 )
 from lastword.core.frontier import CellMachine
 from tests.core.cell_ghost import NONE, Ghost, heard, told
-from tests.core.ghost import Broken, must
-
-__all__ = ["Broken", "judge", "restarted"]
+from tests.core.explorer import must
 
 Orders: TypeAlias = list[CellOrder]
 Restore: TypeAlias = Callable[[CellRecord], tuple[CellMachine, Orders]]
@@ -300,9 +298,8 @@ def _found(
     return paused, machine.ending, machine.outlet.pieces
 
 
-def restarted(restore: Restore, record: CellRecord, ghost: Ghost) -> tuple[CellMachine, Ghost]:
-    """The cell in a process that found this record, and what is remembered then."""
-    machine, orders = restore(record)
+def judge_restart(record: CellRecord, machine: CellMachine, orders: Orders, ghost: Ghost) -> Ghost:
+    """Check what a process made of the record it found; return what is remembered then."""
     paused = machine.frontier if machine.standing == "paused" else None
     if paused:
         ids = frozenset(call.id for call in paused.pending)
@@ -338,7 +335,7 @@ def restarted(restore: Restore, record: CellRecord, ghost: Ghost) -> tuple[CellM
     something_is_due(ghost)
     what_can_be_seen_is_so(machine, ghost)
     a_restart_finds_it(machine, ghost)
-    return machine, ghost
+    return ghost
 
 
 def _found_lost(machine: CellMachine, ghost: Ghost) -> None:

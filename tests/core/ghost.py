@@ -14,17 +14,9 @@ from typing import Any, NamedTuple
 from lastword.core.events import Accepted, Ended
 from lastword.core.model import Message, MessageId, Outcome, RunId, Settings, Turn
 from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
+from tests.core.explorer import must
 
 OLD, NEW = "old", "new"  # what a message reads before and after an edit
-
-
-class Broken(AssertionError):
-    """A clause of the promise did not hold."""
-
-
-def must(so: bool, clause: str) -> None:
-    if not so:
-        raise Broken(clause)
 
 
 class Ghost(NamedTuple):

@@ -29,9 +29,8 @@ from lastword.core.model import MessageId, Outcome, Policy, Reason, RunId, Turn
 from lastword.core.orders import Accept, Cancel, End, Order, Pause, Refuse
 from lastword.core.session import SessionMachine
 from lastword.errors import ImpossibleMove, LastwordError, NotAllowed, NotWaiting, StaleRun
-from tests.core.ghost import Broken, Ghost, Heard, due, hear, left, must
-
-__all__ = ["Broken", "Ghost", "forbidden", "judge"]
+from tests.core.explorer import must
+from tests.core.ghost import Ghost, Heard, due, hear, left
 
 Ends: TypeAlias = dict[MessageId, Outcome]
 

@@ -1,397 +1,301 @@
-"""Ways to break the machine, each of which the explorer has to find.
+"""Ways to break the machine of a session, each of which the explorer has to find.
 
-A mutation is a module of core, a text that occurs in it exactly once, and the text that takes its
-place. Each stands for a mistake that somebody could make, and names it.
+A mutation is a function and a change in it, in the words of `tests/mutations/changes.py`, so that
+what happens elsewhere does not touch it, and one that no longer says what it meant is an error.
+Each stands for a mistake that somebody could make, and names it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import ast
+
+from tests.mutations.changes import Change, compared, dropped, forgotten, instead, never, without
+from tests.mutations.mutation import Mutation
 
 
-@dataclass(frozen=True, slots=True)
-class Mutation:
-    """One mistake."""
+def session(name: str, function: str, change: Change, found: str = "every policy") -> Mutation:
+    """A mistake, and the exploration that has to find it, named as in `bounds.py`."""
+    return Mutation(name, f"core.session:SessionMachine.{function}", change, found)
 
-    name: str
-    old: str
-    new: str
-    module: str = "session"
-    found: str = "every policy"  # the exploration that has to find it, named as in `bounds.py`
+
+def queue(name: str, function: str, change: Change, found: str = "every policy") -> Mutation:
+    return Mutation(name, f"core.queue:{function}", change, found)
 
 
 MUTATIONS = (
-    Mutation(
-        "a start does not move the generation",
-        "self._advance()\n        self.active, self.started = turn",
-        "self.active, self.started = turn",
-    ),
-    Mutation(
-        "losing the session does not move the generation",
-        "self._advance()\n        self.active, self.started = None",
-        "self.active, self.started = None",
-    ),
-    Mutation(
+    session("a start does not move the generation", "_occupy", dropped("_advance")),
+    session("losing the session does not move the generation", "_vacate", dropped("_advance")),
+    session(
         "an idle stop moves the generation",
-        "return []  # an idle",
-        "return self._advance() or []  # an idle",
+        "_stop",
+        instead("return []", "return self._advance() or []"),
     ),
-    Mutation(
+    session(
         "an idle stop hushes what comes next",
-        "            return []  # an idle stop must not touch the next message",
-        "            self.hushed = True\n            return []",
+        "_stop",
+        instead("return []", "self.hushed = True\nreturn []"),
     ),
-    Mutation(
-        "a stop leaves its run in place",
-        "self._vacate()\n            self.fenced",
-        "self._advance()\n            self.fenced",
-    ),
-    Mutation(
-        "a stop forgets the steering",
-        "*self.steering, *turns(self.waiting)))\n        kept",
-        "*turns(self.waiting)))\n        kept",
-    ),
-    Mutation(
+    session("a stop leaves its run in place", "_cancel", instead("self._vacate", "self._advance")),
+    session("a stop forgets the steering", "_stop", without("steering")),
+    session(
         "a stop drops the steering silently",
-        "for turn in ended:",
-        "for turn in (t for t in ended if t not in self.steering):",
+        "_cancel",
+        instead(
+            "held = turn is self.active",
+            "held = turn is self.active\nif turn in self.steering:\n    continue",
+        ),
     ),
-    Mutation(
-        "a stop forgets the queue",
-        "*self.steering, *turns(self.waiting)))\n        kept",
-        "*self.steering))\n        kept",
+    session("a stop forgets the queue", "_stop", without("turns")),
+    session(
+        "a stop spares what waits for a person",
+        "_stop",
+        instead("not self.busy and (keep or not self.waiting)", "not self.busy"),
     ),
-    Mutation("a stop spares what waits for a person", " and (keep or not self.waiting)", ""),
-    Mutation(
+    session(
         "a stop that keeps the queue does not hold it",
-        "Waiting(w.turn, held=True) if w.turn in kept",
-        "Waiting(w.turn) if w.turn in kept",
-        found="every reason",
+        "_stop",
+        instead("Waiting(w.turn, held=True)", "Waiting(w.turn)"),
+        "every reason",
     ),
-    Mutation(
-        "a shutdown keeps the queue", " and reason is Reason.STOPPED", "", found="every reason"
-    ),
-    Mutation(
+    session("a shutdown keeps the queue", "_stop", without("reason"), "every reason"),
+    session(
         "the paused are not named",
-        "*(Pause(turn) for turn in kept), *self._handoff()]",
-        "*self._handoff()]",
-        found="every reason",
+        "_stop",
+        instead(
+            "[*orders, *(Pause(turn) for turn in kept), *self._handoff()]",
+            "[*orders, *self._handoff()]",
+        ),
+        "every reason",
     ),
-    Mutation(
+    session(
         "a stop does not hush the timers",
-        "self.hushed, self.speaking = True,",
-        "_, self.speaking = True,",
+        "_cancel",
+        instead(
+            "self.hushed, self.speaking = True, frozenset()", "_, self.speaking = True, frozenset()"
+        ),
     ),
-    Mutation(
+    session(
         "a stop does not clear who speaks",
-        "self.hushed, self.speaking = True,",
-        "self.hushed, _ = True,",
+        "_cancel",
+        instead(
+            "self.hushed, self.speaking = True, frozenset()", "self.hushed, _ = True, frozenset()"
+        ),
     ),
-    Mutation(
+    session(
         "a shutdown hushes the timers",
-        "if reason is Reason.STOPPED:",
-        "if reason:",
-        found="every reason",
+        "_cancel",
+        instead("reason is Reason.STOPPED", "reason"),
+        "every reason",
     ),
-    Mutation(
+    session(
         "a stop that finds nothing active does not move the generation",
-        "if self.active is None or self.active in ended:",
-        "if self.active in ended:",
+        "_cancel",
+        instead("self.active is None or self.active in ended", "self.active in ended"),
     ),
-    Mutation(
+    session(
         "the next turn ignores that it is held",
-        "free = [w for w in self.waiting if not w.held]",
-        "free = list(self.waiting)",
+        "_handoff",
+        instead("[w for w in self.waiting if not w.held]", "list(self.waiting)"),
     ),
-    Mutation(
-        "the next turn starts over the active one",
-        "self.active is not None or not free",
-        "not free",
-    ),
-    Mutation("the next turn does not wait for its window", " or free[0].due is not None", ""),
-    Mutation(
+    session("the next turn starts over the active one", "_handoff", without("active")),
+    session("the next turn does not wait for its window", "_handoff", without("due")),
+    session(
         "the last of the queue starts first",
-        "free = [w for w in self.waiting",
-        "free = [w for w in self.waiting[::-1]",
+        "_handoff",
+        instead(
+            "[w for w in self.waiting if not w.held]",
+            "[w for w in self.waiting[::-1] if not w.held]",
+        ),
     ),
-    Mutation("a turn starts before it is stored", " or self.storing & ids(self.active)", ""),
-    Mutation(
+    session("a turn starts before it is stored", "_ready", without("storing")),
+    session(
         "a run takes steering that is not stored",
-        "tuple(takewhile(lambda turn: not self.storing & ids(turn), self.steering))",
-        "self.steering",
+        "_take_steering",
+        instead(
+            "tuple(takewhile(lambda turn: not self.storing & ids(turn), self.steering))",
+            "self.steering",
+        ),
     ),
-    Mutation(
-        "a run takes steering past one that is not stored", "takewhile(lambda", "filter(lambda"
+    session(
+        "a run takes steering past one that is not stored",
+        "_take_steering",
+        instead("takewhile", "filter"),
     ),
-    Mutation("steering is taken and forgotten", "self.active = merged((self.active, *taken))", ""),
-    Mutation("steering is joined twice", "self.steering = self.steering[len(taken) :]", ""),
-    Mutation("a takeover forgets the queue", "(*self.steering, *queue)))", "self.steering))"),
-    Mutation(
-        "a takeover drops what was to be kept",
-        "if not (w.held or follow))",
-        "if not w.held)",
-        found="every reason",
+    session("steering is taken and forgotten", "_take_steering", forgotten("active")),
+    session("steering is joined twice", "_take_steering", forgotten("steering")),
+    session(
+        "a takeover forgets the queue",
+        "_supersede",
+        instead("(*self.steering, *queue)", "self.steering"),
     ),
-    Mutation(
+    session(
+        "a takeover drops what was to be kept", "_supersede", without("follow"), "every reason"
+    ),
+    session(
         "a takeover drops what waits for the person",
-        "if not (w.held or follow))",
-        "if w.held or not follow)",
-        found="four messages",
+        "_supersede",
+        instead("not (w.held or follow)", "w.held or not follow"),
+        "four messages",
     ),
-    Mutation(
+    session(
         "a takeover leaves a window open",
-        "replace(w, due=None) for w in self.waiting)  # it follows at once",
-        "w for w in self.waiting)",
-        found="the clock",
+        "_supersede",
+        instead("replace(w, due=None)", "w"),
+        "the clock",
     ),
-    Mutation(
-        "a takeover ends nothing",
-        'in {"takeover", "rollback"} and self.busy',
-        'in {"rollback"} and self.busy',
+    session(
+        "a takeover ends nothing", "_accept", instead('{"takeover", "rollback"}', '{"rollback"}')
     ),
-    Mutation("a rollback is a plain takeover", 'policy == "rollback", event', "False, event"),
-    Mutation("a timer takes over", 'theirs and event.message.origin == "person"', "theirs"),
-    Mutation(
-        "a person's word does not release what waits", "if message in self.speaking:", "if False:"
-    ),
-    Mutation(
+    session("a rollback is a plain takeover", "_accept", instead('policy == "rollback"', "False")),
+    session("a timer takes over", "_policy", without("origin")),
+    session("a person's word does not release what waits", "_stored", never("speaking")),
+    session(
         "a queued word does not release what waits",
-        '"person" and self.hushed:\n',
-        '"person" and self.hushed and not waits:\n',
+        "_accept",
+        instead(
+            'event.message.origin == "person" and self.hushed',
+            'event.message.origin == "person" and self.hushed and (not waits)',
+        ),
     ),
-    Mutation(
-        "a timer's word releases what waits",
-        'event.message.origin == "person" and self.hushed',
-        "self.hushed",
-    ),
-    Mutation(
+    session("a timer's word releases what waits", "_accept", without("origin")),
+    session(
         "the hush is lifted before the word is stored",
-        "self.speaking |= {event.message.id}",
-        "self._release()",
+        "_accept",
+        instead("self.speaking |= {event.message.id}", "self._release()"),
     ),
-    Mutation(
+    session(
         "a release does not end the hush",
-        "self.hushed, self.speaking = False,",
-        "_, self.speaking = False,",
+        "_release",
+        instead(
+            "self.hushed, self.speaking = False, frozenset()",
+            "_, self.speaking = False, frozenset()",
+        ),
     ),
-    Mutation("a release leaves what waits held", "replace(w, held=False)", "w"),
-    Mutation(
-        "a resume starts nothing",
-        "        self._release()\n        return self._handoff()",
-        "        self._release()\n        return []",
-    ),
-    Mutation(
+    session("a release leaves what waits held", "_release", instead("replace(w, held=False)", "w")),
+    session("a resume starts nothing", "_resume", instead("self._handoff()", "[]")),
+    session(
         "the end of a run is followed by nothing",
-        "started=True), *self._handoff()]\n",
-        "started=True)]\n",
+        "_ended",
+        instead(
+            "[*again, End(ended, outcome, started=True), *self._handoff()]",
+            "[*again, End(ended, outcome, started=True)]",
+        ),
     ),
-    Mutation(
+    session(
         "steering that came too late waits behind the queue",
-        "(Waiting(merged(self.steering)), *self.waiting)",
-        "(*self.waiting, Waiting(merged(self.steering)))",
+        "_steering_is_next",
+        instead(
+            "(Waiting(merged(self.steering)), *self.waiting)",
+            "(*self.waiting, Waiting(merged(self.steering)))",
+        ),
     ),
-    Mutation(
+    session(
         "only the first of the late steering is the next turn",
-        "Waiting(merged(self.steering))",
-        "Waiting(self.steering[0])",
+        "_steering_is_next",
+        instead("merged(self.steering)", "self.steering[0]"),
     ),
-    Mutation(
-        "a failed store leaves its steering behind",
-        "_vacate()\n                self._steering_is_next()",
-        "_vacate()",
+    session(
+        "a failed store leaves its steering behind", "_store_failed", dropped("_steering_is_next")
     ),
-    Mutation(
-        "a failed store leaves the message in the queue",
-        "        self.waiting = queue_without(self.waiting, message)\n        if self.active and",
-        "        if self.active and",
+    session(
+        "a failed store leaves the message in the queue", "_store_failed", forgotten("waiting")
     ),
-    Mutation(
+    session(
         "a failed store is followed by nothing",
-        "                self._steering_is_next()\n"
-        "        return [*self._ready(), *self._handoff()]",
-        "                self._steering_is_next()\n        return self._ready()",
+        "_store_failed",
+        instead("[*self._ready(), *self._handoff()]", "self._ready()"),
     ),
-    Mutation(
+    session(
         "a stored message does not start",
-        "            self._release()\n        return [*self._ready(), *self._handoff()]",
-        "            self._release()\n        return self._handoff()",
+        "_stored",
+        instead("[*self._ready(), *self._handoff()]", "self._handoff()"),
     ),
-    Mutation(
+    session(
         "a stored word is followed by nothing",
-        "            self._release()\n        return [*self._ready(), *self._handoff()]",
-        "            self._release()\n        return self._ready()",
-        found="four messages",
+        "_stored",
+        instead("[*self._ready(), *self._handoff()]", "self._ready()"),
+        "four messages",
     ),
-    Mutation("the dying are not remembered", "            self.dying |= {self.active.run}\n", ""),
-    Mutation("the dying die for ever", "            self.dying -= {run}\n", ""),
-    Mutation("what held the session is forgotten", "held, held))", "held))"),
-    Mutation(
+    session("the dying are not remembered", "_cancel", forgotten("dying")),
+    session("the dying die for ever", "_ended", forgotten("dying")),
+    session(
+        "what held the session is forgotten",
+        "_cancel",
+        instead(
+            "End(turn, reason.outcome, held and self.started, rollback and held, held)",
+            "End(turn, reason.outcome, held and self.started, rollback and held)",
+        ),
+    ),
+    session(
         "a run is cancelled that never started",
-        "in ended and self.started:",
-        "in ended and self.active:",
+        "_cancel",
+        instead("self.active in ended and self.started", "self.active in ended and self.active"),
     ),
-    Mutation(
+    session(
         "a stop by run id ends the queue too",
-        "*self._stoppable(by, self.steering))",
-        "*self._stoppable(by, (*self.steering, *turns(self.waiting))))",
+        "_stop_run",
+        instead(
+            "self._stoppable(by, self.steering)",
+            "self._stoppable(by, (*self.steering, *turns(self.waiting)))",
+        ),
     ),
-    Mutation(
+    session(
         "a stop by run id is the end of the queue",
-        "[*self._cancel(reason, ended), *self._handoff()]",
-        "self._cancel(reason, ended)",
+        "_stop_run",
+        instead("[*self._cancel(reason, ended), *self._handoff()]", "self._cancel(reason, ended)"),
     ),
-    Mutation(
-        "a stop by run id leaves the withdrawn turn in the queue",
-        "self.waiting = tuple(w for w in self.waiting if w.turn is not turn)",
-        "",
+    session(
+        "a stop by run id leaves the withdrawn turn in the queue", "_stop_run", forgotten("waiting")
     ),
-    Mutation(
+    session(
         "a stale stop is taken for an idle one",
-        "raise StaleRun(run, self.active.run if self.active else None)",
-        "return []",
+        "_stop_run",
+        instead("raise StaleRun(run, self.active.run if self.active else None)", "return []"),
     ),
-    Mutation(
-        "a stop needs no right",
-        "theirs = self._must_be_allowed(by, (*",
-        "theirs = self._stoppable(by, (*",
-        found="rights",
-    ),
-    Mutation(
-        "a stop without rights ends what others began",
-        "theirs = self._must_be_allowed(by",
-        "theirs = self._must_be_allowed(None",
-        found="rights",
-    ),
-    Mutation("nobody owns a turn", " or whose == by", "", found="rights"),
-    Mutation("everybody owns a turn", " or whose == by", " or True", found="rights"),
-    Mutation(
-        "the stoppers have no right",
-        "allowed is None or by in allowed",
-        "allowed is None",
-        found="rights",
-    ),
-    Mutation(
-        "a stop by run id needs no right",
-        "self._must_be_allowed(by, (self.active,))",
-        "",
-        found="rights",
-    ),
-    Mutation(
-        "a stop by run id ends others' steering",
-        "*self._stoppable(by, self.steering))",
-        "*self.steering)",
-        found="rights",
-    ),
-    Mutation(
-        "others' steering is lost with its run",
-        "tuple(turn for turn in self.steering if turn not in ended)",
-        "()",
-        found="rights",
-    ),
-    Mutation(
-        "a stop moves the generation under somebody else's run",
-        "        return orders\n\n    def _stoppable",
-        "        else:\n            self._advance()\n        return orders\n\n    def _stoppable",
-        found="rights",
-    ),
-    Mutation(
-        "a stop beside somebody else's run hushes",
-        "            if reason is Reason.STOPPED:\n",
-        "        if reason is Reason.STOPPED:\n",
-        found="rights",
-    ),
-    Mutation(
-        "a stop holds what others queued",
-        "if w.turn in kept else w",
-        "if keep else w",
-        found="rights",
-    ),
-    Mutation(
-        "what a stop left of others is followed by nothing",
-        " for turn in kept), *self._handoff()]",
-        " for turn in kept)]",
-        found="rights",
-    ),
-    Mutation(
-        "rights are asked for after the deed",
-        "                self._must_be_allowed(by, (turn,))\n"
-        "                self.steering = tuple(t for t in self.steering if t is not turn)\n",
-        "                self.steering = tuple(t for t in self.steering if t is not turn)\n"
-        "                self._must_be_allowed(by, (turn,))\n",
-        found="rights",
-    ),
-    Mutation(
-        "a takeover needs no right",
-        "theirs and event.message.origin",
-        "event.message.origin",
-        found="rights",
-    ),
-    Mutation(
-        "a takeover drops what others queued",
-        "*self._stoppable(by, (*self.steering, *queue)))",
-        "*self._stoppable(by, self.steering), *queue)",
-        found="rights",
-    ),
-    Mutation(
-        "anyone may edit",
-        "self._must_be_allowed(by, (Turn(turn.run, (message,)),))",
-        "",
-        found="rights",
-    ),
-    Mutation(
-        "a full queue takes one more",
-        "self.waiting) >= self",
-        "self.waiting) > self",
-        found="the limit",
-    ),
-    Mutation(
+    session("a full queue takes one more", "_accept", compared("queue_limit", ast.Gt), "the limit"),
+    queue(
         "steering takes no place",
-        "for turn in (*steering, *turns(queue)))",
-        "for turn in turns(queue))",
-        module="queue",
-        found="the limit",
+        "places",
+        instead("(*steering, *turns(queue))", "turns(queue)"),
+        "the limit",
     ),
-    Mutation(
-        "refuse is deaf to a queue that waits", '"refuse" and self.busy', '"refuse" and self.active'
+    session(
+        "refuse is deaf to a queue that waits",
+        "_accept",
+        instead('policy == "refuse" and self.busy', 'policy == "refuse" and self.active'),
     ),
-    Mutation("the same message is accepted twice", "message.id in self.storing or find", "find"),
-    Mutation("the window never hears the clock", "w.due <= at", "w.due < at", module="queue"),
-    Mutation(
-        "a closed window is followed by nothing",
-        "reached(self.waiting, at)\n        return self._handoff()",
-        "reached(self.waiting, at)\n        return []",
-    ),
-    Mutation(
+    session("the same message is accepted twice", "_must_be_new", without("storing")),
+    queue("the window never hears the clock", "reached", compared("at", ast.Lt)),
+    session("a closed window is followed by nothing", "_clock", instead("self._handoff()", "[]")),
+    queue(
         "a window has no longest time",
-        "min(at + quiet, window.since + longest)",
-        "at + quiet",
-        "queue",
-        found="the clock",
+        "collected",
+        instead("min(at + quiet, window.since + longest)", "at + quiet"),
+        "the clock",
     ),
-    Mutation(
+    queue(
         "a window forgets when it opened",
-        "Waiting(turn, since=at)",
-        "Waiting(turn)",
-        "queue",
-        found="the clock",
+        "collected",
+        instead("Waiting(turn, since=at)", "Waiting(turn)"),
+        "the clock",
     ),
-    Mutation(
+    queue(
         "messages change places when turns are merged",
-        "for turn in several for m",
-        "for turn in reversed(several) for m",
-        "queue",
+        "merged",
+        instead(
+            "(m for turn in several for m in turn.messages)",
+            "(m for turn in reversed(several) for m in turn.messages)",
+        ),
     ),
-    Mutation(
+    queue(
         "a turn without messages stays in the queue",
-        "for turn in rest if turn.messages)",
-        "for turn in rest)",
-        "queue",
+        "without",
+        instead("(turn for turn in rest if turn.messages)", "(turn for turn in rest)"),
     ),
-    Mutation(
+    queue(
         "an edit changes every message of its turn",
-        "new if m.id == new.id else m for m in t.messages",
-        "replace(m, text=new.text) for m in t.messages",
-        "queue",
-        found="the queue",
+        "edited",
+        instead("new if m.id == new.id else m", "replace(m, text=new.text)"),
+        "the queue",
     ),
 )

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-from tests.core.mutations import Mutation
+from tests.core.mutations import session
+from tests.mutations.changes import dropped, instead, never
 
 RESTART = (
-    Mutation(
+    session(
         "what an earlier process left does not move the generation",
-        "self._advance()  # the earlier process",
-        "pass  # the earlier process",
-        found="after a restart",
+        "_found",
+        dropped("_advance"),
+        "after a restart",
     ),
-    Mutation(
+    session(
         "what was found is not held back",
-        "self.waiting, self.hushed = event.waiting, event.hushed\n",
-        "self.waiting = tuple(Waiting(w.turn) for w in event.waiting)\n"
-        "        self.hushed = event.hushed\n",
-        found="after a restart",
+        "_found",
+        instead(
+            "self.waiting, self.hushed = event.waiting, event.hushed",
+            "self.waiting = tuple(Waiting(w.turn) for w in event.waiting)\n"
+            "self.hushed = event.hushed",
+        ),
+        "after a restart",
     ),
-    Mutation(
+    session(
         "a stop before the restart is forgotten",
-        "self.waiting, self.hushed = event.waiting, event.hushed\n",
-        "self.waiting, self.hushed = event.waiting, False\n",
-        found="after a restart",
+        "_found",
+        instead("event.hushed", "False"),
+        "after a restart",
     ),
-    Mutation(
+    session(
         "what was found does not go on by itself",
-        "return [] if event.stopping else self._handoff()",
-        "return []",
-        found="after a restart",
+        "_found",
+        instead("[] if event.stopping else self._handoff()", "[]"),
+        "after a restart",
     ),
-    Mutation(
-        "something is found in the middle of things",
-        "if self.busy or self.waiting or self.steering or self.storing:\n            raise",
-        "if False:\n            raise",
-        found="after a restart",
+    session(
+        "something is found in the middle of things", "_found", never("busy"), "after a restart"
     ),
 )

@@ -3,66 +3,57 @@ what of it may still leave."""
 
 from __future__ import annotations
 
-from tests.core.mutations import Mutation
+from tests.core.mutations import queue, session
+from tests.mutations.changes import forgotten, instead, without
 
 WHOSE = (
-    Mutation(
+    session(
         "what a run was never given ends with it",
-        "parted(self.active, left)",
-        "parted(self.active, 0)",
+        "_ended",
+        instead("parted(self.active, left)", "parted(self.active, 0)"),
     ),
-    Mutation(
-        "what a run was never given is forgotten",
-        "self.steering = (*back, *self.steering)",
-        "pass",
-    ),
-    Mutation(
+    session("what a run was never given is forgotten", "_ended", forgotten("steering")),
+    session(
         "what a run was never given is not written down as waiting again",
-        "return [*again, End(ended",
-        "return [End(ended",
+        "_ended",
+        instead(
+            "[*again, End(ended, outcome, started=True), *self._handoff()]",
+            "[End(ended, outcome, started=True), *self._handoff()]",
+        ),
     ),
-    Mutation(
+    session(
         "what a run was never given comes after what came later",
-        "self.steering = (*back, *self.steering)",
-        "self.steering = (*self.steering, *back)",
+        "_ended",
+        instead("(*back, *self.steering)", "(*self.steering, *back)"),
     ),
-    Mutation(
+    queue(
         "a merged turn forgets the names it goes by",
-        "first.also + joined)",
-        "first.also)",
-        module="queue",
+        "merged",
+        instead("first.also + joined", "first.also"),
     ),
-    Mutation(
-        "a stop pauses what others queued",
-        "if keep and w.turn in theirs)",
-        "if keep)",
-        found="rights",
+    session("a stop pauses what others queued", "_stop", without("turn"), "rights"),
+    session(
+        "a takeover drops what a stop left waiting", "_supersede", without("held"), "four messages"
     ),
-    Mutation(
-        "a takeover drops what waits for the person",
-        "if not (w.held or follow))",
-        "if not follow)",
-        found="four messages",
-    ),
-    Mutation(
+    session(
         "a run takes back a person's stop",
-        "if not person and (self.hushed or",
-        "if not person and (",
+        "_resume",
+        instead(
+            "self.hushed or any(w.held for w in self.waiting)", "any(w.held for w in self.waiting)"
+        ),
     ),
-    Mutation(
+    session(
         "a run lets go on what a person left waiting",
-        "if not person and (self.hushed or any(w.held for w in self.waiting)):",
-        "if not person and self.hushed:",
-        found="rights",
+        "_resume",
+        instead("self.hushed or any(w.held for w in self.waiting)", "self.hushed"),
+        "rights",
     ),
-    Mutation(
-        "what a stopped run had let out may still leave",
-        "            self.fenced = self.generation\n",
-        "",
-    ),
-    Mutation(
+    session("what a stopped run had let out may still leave", "_cancel", forgotten("fenced")),
+    session(
         "what a run had let out may not leave once it has ended by itself",
-        "        self.steering = (*back, *self.steering)\n",
-        "        self.steering = (*back, *self.steering)\n        self.fenced = self.generation\n",
+        "_ended",
+        instead(
+            "self._steering_is_next()", "self.fenced = self.generation\nself._steering_is_next()"
+        ),
     ),
 )

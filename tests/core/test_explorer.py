@@ -7,16 +7,17 @@ from collections.abc import Callable
 import pytest
 
 from tests.core.bounds import GROUPS
-from tests.core.explorer import Bounds, explore
+from tests.core.session_alphabet import Bounds, explore_session
 
 EVERY = [bounds for group in GROUPS.values() for bounds in group]
 
 
+@pytest.mark.deep("every history there is", quick=5)
 @pytest.mark.parametrize("bounds", EVERY, ids=lambda bounds: bounds.name)
 def test_no_history_within_the_bounds_breaks_the_promise(
     bounds: Bounds, record_property: Callable[[str, object], None]
 ) -> None:
-    explored = explore(bounds)
+    explored = explore_session(bounds)
 
     record_property("explored", (explored.states, explored.transitions))
     assert explored.states >= bounds.floor

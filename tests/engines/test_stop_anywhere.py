@@ -76,6 +76,7 @@ async def stopped_at(step: int, agent: Agent[None, str], provider: Provider) -> 
     return True
 
 
+@pytest.mark.deep("a stop at every step", quick=1)
 @pytest.mark.scenario("X1", part="agent")
 @pytest.mark.parametrize("format", FORMATS)
 async def test_whatever_a_stop_leaves_the_next_request_is_accepted(format: str) -> None:

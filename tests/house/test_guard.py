@@ -11,6 +11,8 @@ import pytest
 
 from tests.scenarios import ROOT
 
+pytestmark = pytest.mark.deep("a run of pytest for each test", quick=4)
+
 PASSES = """
 def test_before():
     pass

@@ -73,7 +73,7 @@ def test_what_is_checked_elsewhere_is_what_is_checked_here() -> None:
         line for line in text_of(".ci/run").splitlines() if not line.startswith(("#", "cd "))
     ]
 
-    assert commands == ["scripts/check", "scripts/test"]
+    assert commands == ["scripts/check", "scripts/test", "scripts/test --deep-only"]
 
 
 def test_the_tools_are_pinned_and_come_from_anywhere() -> None:

@@ -15,7 +15,7 @@ from tests.mutations.changes import (
     unlocked,
     without,
 )
-from tests.mutations.planting import Mutation
+from tests.mutations.mutation import Mutation
 
 DELIVERED = "tests/promise/test_delivered.py"
 ASKING = "tests/promise/test_asking.py"

@@ -1,15 +1,15 @@
 """Ways to change a function, by what it does and not by how it is written.
 
-A change names what it changes: the condition that speaks of something, the call of something. It
-has to find exactly one such place, so that a mutation that no longer says what it meant is an
-error.
+A change names what it changes: the condition that speaks of something, the call of something, or a
+piece of it, as syntax. It has to find exactly one such place, so that a mutation that no longer
+says what it meant is an error.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Change: TypeAlias = Callable[[Function], None]
@@ -122,12 +122,64 @@ def compared(about: str, operator: type[ast.cmpop]) -> Change:
     return change
 
 
+def instead(old: str, new: str) -> Change:
+    """What reads so, however it is laid out, reads so instead: an expression, or statements."""
+
+    def change(function: Function) -> None:
+        was, now = ast.parse(old).body, ast.parse(new).body
+        if len(was) == len(now) == 1 and isinstance(was[0], ast.Expr):
+            assert isinstance(now[0], ast.Expr)
+            _swap(function, was[0].value, now[0].value)
+        else:
+            _swap_statements(function, was, now)
+
+    return change
+
+
+def _swap(function: Function, old: ast.expr, new: ast.expr) -> None:
+    wanted = ast.dump(old)
+    places = [
+        (node, name, at)
+        for node in ast.walk(function)
+        for name, value in ast.iter_fields(node)
+        for at, one in enumerate(_listed(value))
+        if isinstance(one, ast.AST) and ast.dump(one) == wanted
+    ]
+    node, name, at = _only(places, ast.unparse(old))
+    value = getattr(node, name)
+    if isinstance(value, list):
+        value[at] = new
+    else:
+        setattr(node, name, new)
+
+
+def _listed(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else [value]
+
+
+def _swap_statements(function: Function, old: list[ast.stmt], new: list[ast.stmt]) -> None:
+    wanted = [ast.dump(one) for one in old]
+    places = [
+        (body, at)
+        for body in _bodies(function)
+        for at in range(len(body))
+        if [ast.dump(one) for one in body[at : at + len(old)]] == wanted
+    ]
+    body, at = _only(places, "; ".join(map(ast.unparse, old)))
+    body[at : at + len(old)] = new or [ast.Pass()]
+
+
 def _tested(about: str, nth: int | None, change: Callable[[ast.expr], ast.expr]) -> Change:
     def apply(function: Function) -> None:
-        found = [node for node in _conditional(function) if about in _names(node.test)]
-        found.sort(key=lambda node: node.lineno)
-        node = _only(found, f"a condition about {about}", nth)
-        node.test = change(node.test)
+        found = [
+            (node, name, test)
+            for node in ast.walk(function)
+            for name in ("test", "guard")
+            if isinstance(test := getattr(node, name, None), ast.expr) and about in _names(test)
+        ]
+        found.sort(key=lambda place: place[2].lineno)
+        node, name, test = _only(found, f"a condition about {about}", nth)
+        setattr(node, name, change(test))
 
     return apply
 
@@ -140,12 +192,6 @@ def _left_out(is_it: Callable[[ast.stmt], bool], what: str, nth: int | None = No
         body[body.index(statement)] = ast.Pass()
 
     return change
-
-
-def _conditional(function: Function) -> Iterator[ast.If | ast.While | ast.IfExp]:
-    for node in ast.walk(function):
-        if isinstance(node, ast.If | ast.While | ast.IfExp):
-            yield node
 
 
 def _bodies(function: Function) -> Iterator[list[ast.stmt]]:
@@ -173,7 +219,7 @@ def _last(node: ast.AST) -> str:
 
 def _only(found: list[T], what: str, nth: int | None = None) -> T:
     """The one that is meant; or, where there are several, the n-th of them."""
-    if nth is not None and len(found) > 1:
+    if nth is not None and len(found) > max(nth, 1):
         return found[nth]
     if nth is not None or len(found) != 1:
         raise Lost(

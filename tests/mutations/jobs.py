@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutations.changes import dropped, gives, without
-from tests.mutations.planting import Mutation
+from tests.mutations.mutation import Mutation
 
 JOBS = "tests/agent/test_shell_jobs.py"
 STOPPED = f"{JOBS}::test_a_run_that_was_stopped_does_nothing_to_what_it_had_going"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.mutations.changes import always, dropped, forgotten, gives, never, unlocked
-from tests.mutations.planting import Mutation
+from tests.mutations.mutation import Mutation
 
 ANSWERED = "tests/promise/test_answered.py"
 BEFORE_THE_LOOP_KNOWS = "tests/runtime/test_before_the_loop_knows.py"

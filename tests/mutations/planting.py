@@ -6,62 +6,15 @@ which the module was not imported has tried nothing, and says so.
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
-from pathlib import Path
 from types import CodeType, ModuleType
 
 import pytest
 
-from tests.mutations.changes import Change, Function, Lost
-
-SOURCE = Path(__file__).parent.parent.parent / "src" / "lastword"
-
-
-@dataclass(frozen=True, slots=True)
-class Mutation:
-    """A mistake, and the test that has to find it."""
-
-    name: str
-    where: str  # a module and a function in it: runtime.hold:Hold.begin
-    change: Change
-    found: str
-
-    @property
-    def module(self) -> str:
-        return f"lastword.{self.where.partition(':')[0]}"
-
-    @property
-    def file(self) -> Path:
-        return SOURCE.joinpath(*self.where.partition(":")[0].split(".")).with_suffix(".py")
-
-    def planted(self) -> ast.Module:
-        """The module, with the mistake in it."""
-        tree = ast.parse(self.file.read_text(encoding="utf-8"))
-        self.change(_function(tree, self.where.partition(":")[2]))
-        return ast.fix_missing_locations(tree)
-
-
-def _function(tree: ast.Module, name: str) -> Function:
-    node: ast.AST = tree
-    for part in name.split("."):
-        named = [
-            one
-            for one in ast.walk(node)
-            if isinstance(one, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-            and one.name == part
-            and one is not node
-        ]
-        if len(named) != 1:
-            raise Lost(f"{name}: there are {len(named)}, and one is meant")
-        node = named[0]
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        raise Lost(f"{name} is not a function")
-    return node
+from tests.mutations.mutation import Mutation
 
 
 class Planter(MetaPathFinder):

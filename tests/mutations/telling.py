@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from tests.mutations.changes import always, compared, dropped, forgotten, never, without
-from tests.mutations.planting import Mutation
+from tests.mutations.mutation import Mutation
 
 EVENTS = "tests/server/test_events.py"
 OUTBOX = "tests/acp/test_outbox.py"

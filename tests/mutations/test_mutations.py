@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tests.mutations.catalogue import MUTATIONS
-from tests.mutations.planting import Mutation
+from tests.mutations.mutation import Mutation, file_of
 from tests.scenarios import ROOT
 
 EACH = pytest.mark.parametrize("mutation", MUTATIONS.values(), ids=lambda mutation: mutation.name)
@@ -31,24 +31,26 @@ def tried(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.deep("one process for each mistake", quick=6)
 @EACH
 def test_a_broken_runtime_is_found_out(mutation: Mutation) -> None:
     planted = ("-ptests.mutations.planting", f"--mutation={mutation.name}")
-    done = tried("-x", *planted, mutation.found)
+    done = tried("-x", "--deep", *planted, mutation.found)
 
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout + done.stderr
     assert f"FAILED {mutation.found}" in done.stdout, done.stdout  # the test, not an import
 
 
+@pytest.mark.deep("as many tests as there are mistakes")
 def test_a_runtime_that_is_not_broken_is_not_found_out() -> None:
-    done = tried(*sorted({mutation.found for mutation in MUTATIONS.values()}))
+    done = tried("--deep", *sorted({mutation.found for mutation in MUTATIONS.values()}))
 
     assert done.returncode == pytest.ExitCode.OK, done.stdout + done.stderr
 
 
 @EACH
 def test_a_mutation_changes_what_it_names(mutation: Mutation) -> None:
-    source = ast.parse(mutation.file.read_text(encoding="utf-8"))
+    source = ast.parse(file_of(mutation.module).read_text(encoding="utf-8"))
 
     assert ast.dump(mutation.planted()) != ast.dump(source)
 

@@ -51,6 +51,7 @@ exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --boundi
 """
 
 
+@pytest.mark.deep("every artist at every level", quick=20)
 @AT_EACH
 @pytest.mark.parametrize(
     "artist", [pytest.param(name, marks=STORIES.get(name, [LEAVES])) for name in ARTISTS]

@@ -24,6 +24,8 @@ from tests.processes.helping import our_children, state_of, until
 from tests.processes.misdeeds import MISDEEDS
 from tests.processes.strict import AT_EACH
 
+pytestmark = pytest.mark.deep("processes, at every level", quick=20)
+
 TOOLS = """
 import os, sys
 from pathlib import Path

@@ -15,6 +15,8 @@ from tests.processes.artists import Canary
 from tests.processes.helping import a_warden, heard, python, sh, until
 from tests.processes.strict import AT_EACH
 
+pytestmark = pytest.mark.deep("processes, at every level", quick=50)
+
 asked: Any = command  # as a caller whom nobody checks
 limited: Any = Limits
 FAR_TOO_LONG = "x" * 10_000_000

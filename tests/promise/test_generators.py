@@ -5,6 +5,9 @@ from functools import partial, wraps
 from typing import Any
 
 import pytest
+
+pytest.importorskip("pydantic_ai", reason="pydantic-ai, whose tools these are, is not installed")
+
 from pydantic_ai import Agent
 
 from lastword import Outcome, Run, Runtime, Status

@@ -145,7 +145,13 @@ async def test_two_thousand_messages_and_stops_leave_nothing_behind() -> None:
         await over_many(400)
         memory = tracemalloc.get_traced_memory()[0]
         after = await over_many(1000)
-        grown = tracemalloc.get_traced_memory()[0] - memory
+        grown = 0
+        for _ in range(100):  # who lets go of a session may be a few turns behind
+            grown = tracemalloc.get_traced_memory()[0] - memory
+            if grown < 100_000:
+                break
+            await asyncio.sleep(0)
+            gc.collect()
         tracemalloc.stop()
 
         async def in_one(count: int) -> None:

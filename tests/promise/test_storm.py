@@ -160,20 +160,22 @@ class Storm:
         pytest.param(0.15, 1, marks=pytest.mark.scenario("R15")),
     ],
 )
-def test_no_storm_breaks_the_promise(failing: float, rest: float, schedules: int) -> None:
+def test_no_storm_breaks_the_promise(
+    failing: float, rest: float, schedules: int, seed: int
+) -> None:
     acts = 0
-    for seed in range(schedules):
-        storm = Storm(seed, failing, rest)
+    for number in range(seed, seed + schedules):
+        storm = Storm(number, failing, rest)
         try:
-            play(storm.tell, Choices(seed))
+            play(storm.tell, Choices(number))
         except BaseException as error:
-            error.add_note(f"story and schedule {seed}, failing {failing}, rest {rest}")
+            error.add_note(f"story and schedule {number}, failing {failing}, rest {rest}")
             raise
         acts += storm.acts
     assert acts > 3 * schedules, "the storms were not much of a storm"
 
 
-def test_what_was_refused_is_told_so_and_nothing_of_it_is_stored(schedules: int) -> None:
+def test_what_was_refused_is_told_so_and_nothing_of_it_is_stored(schedules: int, seed: int) -> None:
     async def story(seed: int) -> None:
         draw = random.Random(seed)
         store, refused, accepted = Flaky(draw, 0.5), list[str](), list[str]()
@@ -198,8 +200,8 @@ def test_what_was_refused_is_told_so_and_nothing_of_it_is_stored(schedules: int)
             assert sorted(said) == [f"{n}" for n in range(8)]
             await check_log(session)
 
-    for seed in range(schedules):
-        play(lambda seed=seed: story(seed), Choices(seed))
+    for number in range(seed, seed + schedules):
+        play(lambda number=number: story(number), Choices(number))
 
 
 async def _nothing(run: Run) -> None:

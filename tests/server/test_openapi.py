@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from itertools import count
 from typing import Any, cast
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode, checks
@@ -19,6 +20,8 @@ from lastword.server.operations import OPERATIONS
 from tests.server.client import SECRET, served, serving_engine, upto
 from tests.server.conforming import told, validator
 from tests.server.engines import Doors, echo
+
+pytestmark = pytest.mark.deep("thousands of requests", quick=1)
 
 _EXAMPLES = 10  # of each operation, of each sort
 _CHECKS: Any = cast("Any", checks)

@@ -20,6 +20,8 @@ from lastword.cli.entry import main
 from tests.server.asking import outcomes
 from tests.server.client import Client, upto
 
+pytestmark = pytest.mark.deep("a process for each test", quick=6)
+
 SOON = 30  # seconds: by then it has happened, or it never will
 ENGINE = "tests.server.engine_to_serve:engine"
 

@@ -21,6 +21,8 @@ from tests.server.client import Client, upto
 from tests.server.shared_agent import SharedAgent, rules_of_the_readme
 from tests.server.test_permissions import answer
 
+pytestmark = pytest.mark.deep("every way at every moment", quick=40)
+
 pytest.importorskip("pydantic_ai", reason="pydantic-ai, with which the agent is made, is missing")
 
 README = f"rules = {json.dumps(rules_of_the_readme())}\n"

@@ -20,10 +20,10 @@ def keep(
 ) -> None:
     """Each replaces what was stored of it."""
     db.executemany(
-        "INSERT INTO cells (session, id, number, going, body) VALUES (?1, ?2,"
-        " (SELECT count(*) FROM cells WHERE session = ?1), ?3, ?4)"
+        "INSERT INTO cells (session, id, number, going, body) VALUES (?, ?,"
+        " (SELECT count(*) FROM cells WHERE session = ?), ?, ?)"
         " ON CONFLICT (session, id) DO UPDATE SET going = excluded.going, body = excluded.body",
-        [(key, cell.id, cell.record.ending is None, body) for cell, body in cells],
+        [(key, cell.id, key, cell.record.ending is None, body) for cell, body in cells],
     )
     db.executemany(
         "INSERT INTO remembered (session, name, value) VALUES (?, ?, ?)"

@@ -1,18 +1,16 @@
-"""Every history of a cell there is, within stated bounds, over the real machine.
+"""What may happen to a cell, within stated bounds, and what `explorer.py` holds it to.
 
-As `explorer.py` does it for sessions: breadth first, so that the first clause found broken comes
-with its shortest history, and two histories that led to the same are one. A history may contain
-the death of the process: the next one finds any of the records that the store may then hold.
+A history may contain the death of the process: the next one finds any of the records that the
+store may then hold.
 """
 
 from __future__ import annotations
 
-import copy
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, combinations
-from typing import Any, TypeAlias
+from typing import Any
 
 from lastword.core.cell import (
     CallResult,
@@ -42,14 +40,14 @@ from lastword.core.cell_events import (
     StoreFailed,
     TerminateAsked,
 )
+from lastword.core.cell_orders import CellOrder
 from lastword.core.frontier import CellMachine
 from lastword.core.model import CallId
 from lastword.errors import LastwordError
 from tests.core.cell_ghost import Ghost, key
-from tests.core.cell_law import Broken, judge, restarted
+from tests.core.cell_law import judge, judge_restart
 from tests.core.cell_refusals import forbidden
-
-State: TypeAlias = tuple[CellMachine, Ghost]
+from tests.core.explorer import Alphabet, Explored, Law, explore
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,88 +89,56 @@ class Crash:
     found: CellRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Explored:
-    """How far an exploration went."""
-
-    states: int
-    transitions: int
-    refused: int  # events that the machine had to turn down, and did
+def explore_cell(bounds: Bounds, machine: type[CellMachine] = CellMachine) -> Explored:
+    """Walk every history of a cell within the bounds."""
+    law = Law(Ghost(bounds.kind), _judge, _key, _forbidden)
+    alphabet = Alphabet(bounds.name, partial(_events, bounds))
+    return explore(mortal(machine)(CellId("cell"), bounds.kind), alphabet, law)
 
 
-def explore(bounds: Bounds, machine: type[CellMachine] = CellMachine) -> Explored:
-    """Walk every history within the bounds; raise `Broken` at the first broken clause."""
-    start: State = (machine(CellId("cell"), bounds.kind), Ghost(bounds.kind))
-    seen = {_key(start)}
-    came_from: list[tuple[int, CellEvent | Crash | None]] = [(-1, None)]
-    frontier = deque([(0, start)])
-    transitions = refused = 0
-    while frontier:
-        at, state = frontier.popleft()
-        for event in _events(bounds, state[1]):
-            try:
-                following = _take(state, event)
-            except Broken as broken:
-                raise Broken(_story(bounds, came_from, at, event, broken)) from broken
-            if following is state:
-                refused += 1
-                continue
-            transitions += 1
-            found = _key(following)
-            if found not in seen:
-                seen.add(found)
-                frontier.append((len(came_from), following))
-                came_from.append((at, event))
-    return Explored(len(seen), transitions, refused)
+def mortal(machine: type[CellMachine]) -> type[CellMachine]:
+    """The machine in a process that may die: then it is what the next one makes of the record."""
+
+    class Mortal(machine):
+        def apply(self, event: CellEvent | Crash) -> list[CellOrder]:
+            if not isinstance(event, Crash):
+                return super().apply(event)
+            found, orders = type(self).restore(event.found)
+            vars(self).update(vars(found))
+            return orders
+
+    return Mortal
 
 
-def _take(state: State, event: CellEvent | Crash) -> State:
-    before, ghost = state
+def _judge(
+    before: CellMachine,
+    event: CellEvent | Crash,
+    after: CellMachine,
+    orders: list[CellOrder],
+    ghost: Ghost,
+) -> Ghost:
     if isinstance(event, Crash):
-        return restarted(type(before).restore, event.found, ghost)
-    after = copy.copy(before)
-    error = forbidden(event, ghost)
-    try:
-        orders = after.apply(event)
-    except LastwordError as raised:
-        if type(raised) is not error:
-            raise Broken(f"{raised!r} was raised, which nothing forbids") from raised
-        if vars(after) != vars(before):
-            raise Broken(f"{raised!r} was raised, and yet something was touched") from raised
-        return state
-    if error is not None:
-        raise Broken(f"{error.__name__} was not raised")
-    return after, judge(before, event, after, orders, ghost)
+        return judge_restart(event.found, after, orders, ghost)
+    return judge(before, event, after, orders, ghost)
 
 
-def _key(state: State) -> tuple[Any, ...]:
-    machine, ghost = state
+def _forbidden(
+    _: CellMachine, event: CellEvent | Crash, ghost: Ghost
+) -> type[LastwordError] | None:
+    return None if isinstance(event, Crash) else forbidden(event, ghost)
+
+
+def _key(machine: CellMachine, ghost: Ghost) -> tuple[Any, ...]:
     own = dict(vars(machine))
     version = own.pop("version")
     own["awaited"] = own["awaited"] and version - own["awaited"] + 1
     return (*own.values(), *key(ghost, version))
 
 
-def _story(
-    bounds: Bounds,
-    came_from: list[tuple[int, CellEvent | Crash | None]],
-    at: int,
-    event: CellEvent | Crash,
-    why: Broken,
-) -> str:
-    steps = [event]
-    while at > 0:
-        at, before = came_from[at]
-        if before is not None:
-            steps.append(before)
-    told = "\n  ".join(str(step) for step in reversed(steps))
-    return f"{why}\n  within {bounds.name}\n  {told}"
-
-
 # what may happen next
 
 
-def _events(bounds: Bounds, ghost: Ghost) -> Iterator[CellEvent | Crash]:
+def _events(bounds: Bounds, _: CellMachine, ghost: Ghost) -> Iterator[CellEvent | Crash]:
     may_fail = ghost.failures < bounds.failures
     yield StartAsked()
     for order in ghost.stores[:1]:
