@@ -20,6 +20,8 @@ from tests.core.mutations import MUTATIONS
 from tests.core.mutations_restart import RESTART
 from tests.core.mutations_rights import RIGHTS
 from tests.core.mutations_whose import WHOSE
+from tests.core.picture_alphabet import explore_picture
+from tests.core.picture_mutations import PICTURE_MUTATIONS
 from tests.core.session_alphabet import explore_session
 from tests.mutations.mutation import Mutation, file_of
 
@@ -48,6 +50,10 @@ def _leases(module: ModuleType, found: str) -> None:
     explore_lease(module, holders=holders, watchers=watchers)
 
 
+def _pictures(module: ModuleType, found: str) -> None:
+    explore_picture(found, 5, module.Picture)
+
+
 KINDS = {
     "session": Kind(("queue", "session"), MUTATIONS + RIGHTS + WHOSE + RESTART, _sessions),
     "cell": Kind(
@@ -55,6 +61,7 @@ KINDS = {
         RESUMES + ENDS + CONTINUING + OBSERVERS + RESTARTS,
         _cells,
     ),
+    "picture": Kind(("turns", "picture"), PICTURE_MUTATIONS, _pictures),
     "lease": Kind(("lease",), LEASE_MUTATIONS, _leases),
 }
 

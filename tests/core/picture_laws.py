@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
-from lastword.core.model import Status
+from lastword.core.entries import Began, Finished, Result, Said, Text, Thinking
+from lastword.core.model import SessionId, Status
 from lastword.core.picture import Picture
+from lastword.core.question import QuestionNews
+from lastword.core.receipt import Receipt
 from lastword.core.scene import (
     CallPart,
     Change,
+    Joined,
+    MessageItem,
     Phase,
     ReceiptItem,
     TurnItem,
     Words,
     is_live,
 )
-from lastword.core.story import FeedEvent
+from lastword.core.story import Begun, FeedEvent, Progress, Settled
+from tests.core.explorer import must
 from tests.core.picture_world import SESSION, World
 from tests.core.screen import Screen, seen_in
 
-
-class Broken(AssertionError):
-    pass
+Make: TypeAlias = Callable[[SessionId], Picture]
 
 
-def must(held: object, law: str) -> None:
-    if not held:
-        raise Broken(law)
-
-
-def prompt(world: World) -> Picture:
+def prompt(world: World, make: Make = Picture) -> Picture:
     """Who heard everything as it happened; and whoever draws what it was told is different."""
-    picture, screen = Picture(SESSION), Screen()
+    picture, screen = make(SESSION), Screen()
     for event in world.events:
         changes = picture.hear(event, event.generation)
         screen.draw(changes)
         must(picture.hear(event, event.generation) == [], "a fact heard twice changes nothing")
+        asks = {question.run for question in picture.questions.values()}
+        must(asks <= {picture.phase.active}, "nobody is asked for a run that is over")
     must(seen_in(screen) == seen_in(picture), "the changes, applied, are the picture")
     return picture
 
@@ -47,9 +49,9 @@ def drawn(picture: Picture) -> None:
     must(seen_in(screen) == seen_in(picture), "a picture is drawn out of nothing")
 
 
-def from_the_log(world: World, then: World, whole: dict[str, object]) -> None:
+def from_the_log(world: World, then: World, whole: dict[str, object], make: Make = Picture) -> None:
     """Who came at that moment read the log, and was told how all else stood; and then the rest."""
-    picture = Picture(SESSION)
+    picture = make(SESSION)
     picture.record([entry for _, entry in world.log])
     picture.stands(
         seen=len(world.events),
@@ -64,9 +66,9 @@ def from_the_log(world: World, then: World, whole: dict[str, object]) -> None:
     must(lasting(picture) == whole, "the log at any fact, and the rest, are all of it")
 
 
-def lagging(world: World, behind: int, whole: dict[str, object]) -> None:
+def lagging(world: World, behind: int, whole: dict[str, object], make: Make = Picture) -> None:
     """Who heard so many facts in time, and the rest after the last fence."""
-    picture = Picture(SESSION)
+    picture = make(SESSION)
     fenced = max((e.generation for e in world.events), default=0)
     changes: list[tuple[FeedEvent, Change]] = []
     for event in world.events[:behind]:
@@ -120,3 +122,95 @@ def _joined(parts: Sequence[object]) -> list[object]:
         else:
             found.append(part)
     return found
+
+
+def true_to(world: World, picture: Picture) -> None:
+    """What is seen is what happened: told from the facts by another way than by folding them."""
+    facts = [event.fact for event in world.events]
+    phase = picture.phase
+    must(
+        Phase(phase.generation, phase.active, phase.typing, phase.ending) == world.phase,
+        "what goes on is known",
+    )
+    must(picture.queue == world.queue, "what waits is known")
+    open_ = [world.question.id] if world.question else []
+    must(list(picture.questions) == open_, "a question is open until it is answered or withdrawn")
+    waits = [wait.call for wait in picture.waits.values() if not wait.until]
+    asked = [world.question.call] if world.question else []
+    must(waits == asked, "a call waits while its question is open")
+    said = {f.question.call: f.allowed for f in facts if isinstance(f, QuestionNews) and f.answer}
+    must(
+        all(
+            w.answer is None or w.answer.allowed == said.get(w.call) for w in picture.waits.values()
+        ),
+        "an answer is a person's",
+    )
+    must(tuple(picture.processes.values()) == world.spans, "every process is known, and no other")
+    programs = [world.program] if world.program else []
+    must(list(picture.programs.values()) == programs, "a program is known until it has ended")
+    _messages(world, picture)
+    _turns(world, picture)
+    _receipts(world, picture)
+
+
+def _messages(world: World, picture: Picture) -> None:
+    facts = [event.fact for event in world.events]
+    parts = [p for item in picture.items if isinstance(item, TurnItem) for p in item.parts]
+    shown = [item.message for item in picture.items if isinstance(item, MessageItem)]
+    shown += [part.message for part in parts if isinstance(part, Joined)]
+    shown += picture.pending
+    gone = {m for f in facts if isinstance(f, Finished) and not f.started for m in f.messages}
+    told = [f.message.id for f in facts if isinstance(f, Said)]
+    must(sorted(shown) == sorted(set(told) - gone), "every message stands in one place")
+    begins = [f for f in facts if isinstance(f, Began)]
+    runs = [f.run for f in begins]
+    later = [f for place, f in enumerate(begins) if f.run in runs[:place]]
+    joined = {part.message for part in parts if isinstance(part, Joined)}
+    must(joined == {m for f in later for m in f.messages}, "what joined a run stands in it")
+    waiting = {one.message.id for one in world.queue.messages}
+    must(waiting == set(picture.pending), "what waits has no place yet")
+
+
+def _turns(world: World, picture: Picture) -> None:
+    facts = [event.fact for event in world.events]
+    turns = {item.head.run: item for item in picture.items if isinstance(item, TurnItem)}
+    began = dict.fromkeys(f.run for f in facts if isinstance(f, Began))
+    must(
+        [item.head.run for item in picture.items if isinstance(item, TurnItem)] == list(began),
+        "each run once",
+    )
+    ended = {f.run: f.outcome.value for f in facts if isinstance(f, Finished) and f.started}
+    fenced = {run: f.fenced_at for f in facts if isinstance(f, Receipt) for run in f.runs}
+    for run, turn in turns.items():
+        for kind, told in (("text", Text), ("thinking", Thinking), ("progress", Progress)):
+            words = [p for p in turn.parts if isinstance(p, Words) and p.kind == kind]
+            said = [
+                f.text
+                for f in facts
+                if isinstance(f, told) and f.run == run and not getattr(f, "call", None)
+            ]
+            must("".join(w.text for w in words) == "".join(said), "what was said is shown once")
+        for a, b in zip(turn.parts, turn.parts[1:], strict=False):
+            same = isinstance(a, Words) and isinstance(b, Words) and a.kind == b.kind
+            must(not same, "what was said in one go is one")
+        results = {f.call: f.status for f in facts if isinstance(f, Result)}
+        begun = {f.call for f in facts if isinstance(f, Begun)}
+        for part in turn.parts:
+            if isinstance(part, CallPart):
+                before = Status.BEGUN if part.call in begun else Status.INTENDED
+                must(part.status is results.get(part.call, before), "how a call stands is known")
+        must(turn.head.outcome == ended.get(run, ""), "how a run ended is known")
+        must(turn.head.fenced_at == fenced.get(run, 0.0), "when a run was fenced is known")
+
+
+def _receipts(world: World, picture: Picture) -> None:
+    facts = [event.fact for event in world.events]
+    told = [(f.generation, f.reason) for f in facts if isinstance(f, Receipt)]
+    items = [item for item in picture.items if isinstance(item, ReceiptItem)]
+    must([(i.receipt.generation, i.receipt.reason) for i in items] == told, "each receipt once")
+    for item in items:
+        before = picture.items[picture.items.index(item) - 1]
+        after = isinstance(before, TurnItem) and before.head.run in item.receipt.runs
+        must(after, "a receipt stands after what it ended")
+    settled = sum(isinstance(f, Settled) for f in facts)
+    must(sum(item.settled for item in items) == settled, "what has ended since is known")

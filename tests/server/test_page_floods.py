@@ -17,13 +17,8 @@ from tests.server.browser import Server, Visitor, started
 from tests.server.floods import FLOODS, NODES
 from tests.server.page_scripts import MANY_CALLS
 
-<<<<<<< HEAD
-=======
 pytestmark = pytest.mark.deep("a browser, and ten thousand parts")
 
-STEPS, NODES = 40, 9000  # for a character; of a text, with what a last window may add
-WINDOW = 16_000  # characters that are looked at together
->>>>>>> 2434c01d51559cec978c2f3f4b9395a6d0601dd4
 CALLS = 110  # that are made in one task
 
 

@@ -117,8 +117,7 @@ class Picture:
         self.questions = {question.id: question for question in questions}
         self.programs = {cell.id: cell for cell in programs}
         self.processes = {span.key: span for span in processes}
-        if not phase.ending:
-            self._turns.settle()
+        self._turns.settle(phase.ending)
         self._changes.clear()
 
     def hear(self, event: FeedEvent, fenced: int = 0) -> list[Change]:
@@ -334,9 +333,9 @@ class Picture:
         self._over.update(receipt.runs)
         if self.phase.active in receipt.runs:
             self._phase(active=None, typing=False)
+        self._turns.receipted(receipt, settled=settled)
         self._phase(
-            ending=tuple(receipt.unconfirmed),
+            ending=self._turns.ending,
             level=receipt.level or self.phase.level,
             generation=max(self.phase.generation, receipt.generation),
         )
-        self._turns.receipted(receipt, settled=settled)

@@ -12,7 +12,7 @@ from typing import Literal
 from lastword.core.asks import Answer
 from lastword.core.entries import Called, Finished, Result
 from lastword.core.model import CallId, Generation, Message, MessageId, Outcome, RunId, Status
-from lastword.core.receipt import Receipt
+from lastword.core.receipt import Receipt, Unconfirmed
 from lastword.core.scene import (
     Aside,
     CallPart,
@@ -322,14 +322,17 @@ class Turns:
         after = [item.key for item in self.items if item.key in runs][-1:]
         self._put(new, after[0] if after and after[0] != self.items[-1].key else None)
 
-    def settle(self) -> None:
-        """The log keeps a receipt as it was written: what was still ending then is not any more."""
-        self.items[:] = [
-            replace(item, settled=True)
-            if isinstance(item, ReceiptItem) and not item.receipt.quiet
-            else item
-            for item in self.items
-        ]
+    @property
+    def ending(self) -> tuple[Unconfirmed, ...]:
+        """What was stopped and has not ended, by all receipts that are not settled."""
+        left = [one for item in self.items for one in _unsettled(item)]
+        return tuple(dict.fromkeys(left))
+
+    def settle(self, ending: Iterable[Unconfirmed]) -> None:
+        """The log keeps a receipt as it was written; no more than this is still ending."""
+        for place, item in enumerate(self.items):
+            if isinstance(item, ReceiptItem) and not set(_unsettled(item)) & set(ending):
+                self.items[place] = replace(item, settled=not item.receipt.quiet)
 
     def _fenced(self, run: RunId, receipt: Receipt) -> None:
         turn = self._turns.get(run)
@@ -346,3 +349,7 @@ class Turns:
         for report in receipt.calls:
             if self._calls.get(report.call, (None, 0))[0] == run:
                 self.ended(Result(run, report.call, report.status), receipt.fenced_at)
+
+
+def _unsettled(item: Item) -> tuple[Unconfirmed, ...]:
+    return item.receipt.unconfirmed if isinstance(item, ReceiptItem) and not item.settled else ()

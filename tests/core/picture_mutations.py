@@ -1,0 +1,60 @@
+"""Ways to break a picture, each of which the histories of its world have to find."""
+
+from __future__ import annotations
+
+import ast
+
+from tests.mutations.changes import Change, always, compared, dropped, instead, never
+from tests.mutations.mutation import Mutation
+
+
+def picture(name: str, function: str, change: Change, found: str) -> Mutation:
+    """A mistake in the fold."""
+    return Mutation(name, f"core.picture:Picture.{function}", change, found)
+
+
+def turns(name: str, function: str, change: Change, found: str) -> Mutation:
+    """A mistake in what stands below one another."""
+    return Mutation(name, f"core.turns:Turns.{function}", change, found)
+
+
+PICTURE_MUTATIONS = (
+    picture("what was heard is heard again", "hear", compared("number", ast.Lt), "words"),
+    picture("a fence is not looked at", "_holds", never("fenced"), "words"),
+    picture(
+        "what follows what was held overtakes it",
+        "_holds",
+        instead("run in self._held", "False"),
+        "calls",
+    ),
+    picture("what was held is never told", "_release", never("on"), "words"),
+    picture(
+        "what was held is told as if it happened",
+        "_release",
+        instead(
+            "self._take(event.fact, event.generation, event.at, live=False)",
+            "self._take(event.fact, event.generation, event.at, live=True)",
+        ),
+        "words",
+    ),
+    picture("a mark outlives its run", "_finished", never("active"), "words"),
+    picture(
+        "a question outlives its run", "_finished", instead("one.run == end.run", "False"), "calls"
+    ),
+    picture("a wait has no end", "_unasked", instead("not one.until", "False"), "calls"),
+    picture("what ended is still ending", "stands", dropped("settle"), "beside"),
+    picture("a program that ended stays", "_program", always("ending"), "beside"),
+    turns("a message waits when its turn has come", "_take", never("pending"), "words"),
+    turns("what joins a run does not", "began", never("_turns"), "queue"),
+    turns("two texts are never one", "uttered", never("last"), "words"),
+    turns("what was dropped stands beside its receipt", "receipted", never("fate"), "queue"),
+    turns("a receipt stands twice", "receipted", never("new", 0), "beside"),
+    turns(
+        "a receipt stands after what came later",
+        "receipted",
+        instead("item.key in runs", "False"),
+        "words",
+    ),
+    turns("what a person took back is said again", "_never_began", never("WITHDRAWN"), "queue"),
+    turns("when it was fenced is forgotten", "receipted", dropped("_fenced"), "words"),
+)
