@@ -149,7 +149,12 @@ class Questions:
         who = run.session, run.generation, run.id
         why = "" if subject is None else await self._asked_anyway(about)
         question = Question(
-            *(token_hex(8), *who, tool, about.text, about.told, call),
+            token_hex(8),
+            *who,
+            tool,
+            about.text,
+            about.told,
+            call,
             scopes=() if subject is None or why else scopes_of(tool, subject),
             change=change,
             at=time_of_day(),

@@ -123,7 +123,12 @@ def _program() -> Command:
         )
     packages = os.path.dirname(os.path.dirname(found.origin))  # noqa: PTH120 - a str
     return command(
-        *(sys.executable, "-I", "-c", _BOOT, _HERE, packages),
+        sys.executable,
+        "-I",
+        "-c",
+        _BOOT,
+        _HERE,
+        packages,
         cwd="/",
         env={name: os.environ[name] for name in _NEEDED if name in os.environ},
         stdin="pipe",

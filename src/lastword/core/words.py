@@ -9,26 +9,29 @@ from __future__ import annotations
 
 import unicodedata
 
-_STOP = frozenset(
-    (
-        *("stop", "/stop", "halt", "abort", "cancel", "stop it", "stop that", "enough"),
-        *("stopp", "anhalten", "aufhören", "hör auf", "abbrechen"),  # German
-        *("ophouden", "sluta", "avbryt"),  # Dutch, Swedish
-        *("arrête", "arrete", "arrêtez", "arrêter"),  # French
-        *("para", "pare", "detente", "detén", "alto", "basta", "pára"),  # Spanish, Portuguese
-        *("ferma", "fermati", "przestań", "zatrzymaj", "dur", "durdur"),  # Italian, Polish, Turkish
-        *("стоп", "остановись", "хватит", "зупинись", "σταμάτα"),  # Russian, Ukrainian, Greek
-        *("توقف", "قف", "עצור", "תעצור", "रुको", "रुकिए", "बंद करो"),  # Arabic, Hebrew, Hindi
-        *("停", "停下", "停下来", "停止", "停下來", "别说了"),  # Chinese
-        *("止めて", "やめて", "ストップ", "中止", "멈춰", "그만", "중지"),  # Japanese, Korean
-        *("dừng", "dừng lại", "หยุด", "berhenti"),  # Vietnamese, Thai, Indonesian
-    )
-)
-_POLITE = (
-    *("please", "pls", "plz", "now", "okay", "ok", "bitte", "jetzt", "alstublieft", "tack"),
-    *("s'il te plaît", "s'il vous plaît", "stp", "por favor", "per favore", "proszę", "lütfen"),
-    *("пожалуйста", "कृपया", "请", "請", "吧", "ください", "주세요", "제발"),
-)
+_STOP_IN = {
+    "English": "stop, /stop, halt, abort, cancel, stop it, stop that, enough",
+    "German": "stopp, anhalten, aufhören, hör auf, abbrechen",
+    "Dutch and Swedish": "ophouden, sluta, avbryt",
+    "French": "arrête, arrete, arrêtez, arrêter",
+    "Spanish and Portuguese": "para, pare, detente, detén, alto, basta, pára",
+    "Italian, Polish and Turkish": "ferma, fermati, przestań, zatrzymaj, dur, durdur",
+    "Russian, Ukrainian and Greek": "стоп, остановись, хватит, зупинись, σταμάτα",
+    "Arabic, Hebrew and Hindi": "توقف, قف, עצור, תעצור, रुको, रुकिए, बंद करो",
+    "Chinese": "停, 停下, 停下来, 停止, 停下來, 别说了",
+    "Japanese and Korean": "止めて, やめて, ストップ, 中止, 멈춰, 그만, 중지",
+    "Vietnamese, Thai and Indonesian": "dừng, dừng lại, หยุด, berhenti",
+}
+_POLITE_IN = {
+    "English": "please, pls, plz, now, okay, ok",
+    "German, Dutch and Swedish": "bitte, jetzt, alstublieft, tack",
+    "French": "s'il te plaît, s'il vous plaît, stp",
+    "Spanish, Italian, Polish and Turkish": "por favor, per favore, proszę, lütfen",
+    "Russian and Hindi": "пожалуйста, कृपया",
+    "Chinese, Japanese and Korean": "请, 請, 吧, ください, 주세요, 제발",
+}
+_STOP = frozenset(word for words in _STOP_IN.values() for word in words.split(", "))
+_POLITE = tuple(word for words in _POLITE_IN.values() for word in words.split(", "))
 
 _LONGEST = 200  # characters: who says more than that says something else
 

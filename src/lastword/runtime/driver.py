@@ -76,7 +76,7 @@ class Driver:
         above = ancestors[-1] if ancestors else None
         self.feed.claim = root.feed.claim if root else self.feed.claim
         self.journal = Journal(
-            *(self.id, shared.store, self.machine, self._refuse, self._lost, above, shared.clock)
+            self.id, shared.store, self.machine, self._refuse, self._lost, above, shared.clock
         )
         self.cells = Shelf(self.journal, shared.processes, self.publish)
         self.telling = Telling(self.id, self.journal)

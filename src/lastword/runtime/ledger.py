@@ -203,8 +203,13 @@ class Ledger:
             if nature == "idempotent":
                 intended.take_key(self._doubts)
             called = Called(
-                *(self._hold.run, intended.id, intended.name, intended.arguments, nature),
-                *(native, intended.key),
+                self._hold.run,
+                intended.id,
+                intended.name,
+                intended.arguments,
+                nature,
+                native,
+                intended.key,
             )
             self._doubts.take(called)
             self._journal.add(called)

@@ -81,7 +81,11 @@ class Whose:
         """What to tell whoever wants to act in its session."""
         why = f"{self}; it has died, and what it had started is being ended"
         return OwnedElsewhere(
-            *(session, why if self.ending else str(self), self.process, self.host, self.since),
+            session,
+            why if self.ending else str(self),
+            self.process,
+            self.host,
+            self.since,
             ending=self.ending,
         )
 

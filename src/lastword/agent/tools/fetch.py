@@ -37,8 +37,12 @@ _ISATAP = (0x5EFE, 0x0200_5EFE)  # the middle of an address that stands for one 
 _NOT_PUBLIC = tuple(  # although one or another release of Python, or a registry, has it otherwise
     ipaddress.ip_network(network)
     for network in (
-        *("192.0.0.0/24", "192.88.99.0/24", "168.63.129.16/32"),  # the last is a cloud's inside
-        *("64:ff9b:1::/48", "3fff::/20", "5f00::/16"),
+        "192.0.0.0/24",
+        "192.88.99.0/24",
+        "168.63.129.16/32",  # the last is a cloud's inside
+        "64:ff9b:1::/48",
+        "3fff::/20",
+        "5f00::/16",
     )
 )
 

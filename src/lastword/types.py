@@ -1,0 +1,105 @@
+"""The types of public signatures: what the public objects take and give, for who writes a sink, an
+engine, a store or a surface. `lastword` itself has the names that every program needs."""
+
+from __future__ import annotations
+
+from lastword.core.asks import Answer
+from lastword.core.cell import StoredCell
+from lastword.core.entries import (
+    Answered,
+    Asked,
+    Began,
+    Called,
+    Declined,
+    Entry,
+    Finished,
+    LeftOut,
+    Native,
+    Note,
+    Result,
+    Said,
+    Summary,
+    Text,
+    Thinking,
+    Unshown,
+    Used,
+)
+from lastword.core.question import Question, QuestionNews
+from lastword.core.queue import Queued, QueueNews
+from lastword.core.receipt import (
+    AnswerReport,
+    CellReport,
+    ChildReport,
+    MessageReport,
+    ProcessNews,
+    ProcessReport,
+    Refusal,
+    ToolReport,
+    Unconfirmed,
+)
+from lastword.core.recovery import Recovery
+from lastword.core.scene import Span
+from lastword.core.story import Begun, Fact, Passing, ProgramNews, Progress, Settled, Typing
+from lastword.runtime.feed import Feed
+from lastword.runtime.jobs import Job
+from lastword.runtime.record import Record
+from lastword.runtime.run import Sink
+from lastword.runtime.shelf import Shelf
+from lastword.runtime.view import View
+from lastword.stores.contract import Overview, StoredMessage, StoredSession, Write
+from lastword.stores.lease import Claim
+
+__all__ = [
+    "Answer",
+    "AnswerReport",
+    "Answered",
+    "Asked",
+    "Began",
+    "Begun",
+    "Called",
+    "CellReport",
+    "ChildReport",
+    "Claim",
+    "Declined",
+    "Entry",
+    "Fact",
+    "Feed",
+    "Finished",
+    "Job",
+    "LeftOut",
+    "MessageReport",
+    "Native",
+    "Note",
+    "Overview",
+    "Passing",
+    "ProcessNews",
+    "ProcessReport",
+    "ProgramNews",
+    "Progress",
+    "Question",
+    "QuestionNews",
+    "QueueNews",
+    "Queued",
+    "Record",
+    "Recovery",
+    "Refusal",
+    "Result",
+    "Said",
+    "Settled",
+    "Shelf",
+    "Sink",
+    "Span",
+    "StoredCell",
+    "StoredMessage",
+    "StoredSession",
+    "Summary",
+    "Text",
+    "Thinking",
+    "ToolReport",
+    "Typing",
+    "Unconfirmed",
+    "Unshown",
+    "Used",
+    "View",
+    "Write",
+]
