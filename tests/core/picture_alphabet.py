@@ -13,6 +13,7 @@ BOUNDS: dict[str, tuple[str, ...]] = {
     "words": ("text", "think", "progress", "mark", "note"),
     "calls": ("text", "called", "begun", "result", "progress", "ask", "answer"),
     "queue": ("text", "steer", "take_up", "edit", "withdraw"),
+    "below": ("text", "ask_below", "answer_below"),
     "beside": ("start", "end", "pause", "complete", "use", "note"),
 }
 ENDS = ("finish", "stop", "stop_slowly", "settle", "take_over")

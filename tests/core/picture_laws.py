@@ -37,7 +37,7 @@ def prompt(world: World, make: Make = Picture) -> Picture:
         changes = picture.hear(event, event.generation)
         screen.draw(changes)
         must(picture.hear(event, event.generation) == [], "a fact heard twice changes nothing")
-        asks = {question.run for question in picture.questions.values()}
+        asks = {one.run for one in picture.questions.values() if one.id != "below"}
         must(asks <= {picture.phase.active}, "nobody is asked for a run that is over")
     must(seen_in(screen) == seen_in(picture), "the changes, applied, are the picture")
     return picture
@@ -57,7 +57,7 @@ def from_the_log(world: World, then: World, whole: dict[str, object], make: Make
         seen=len(world.events),
         phase=world.phase,
         queue=world.queue,
-        questions=[world.question] if world.question else [],
+        questions=world.questions,
         programs=[world.program] if world.program else [],
         processes=world.spans,
     )
@@ -133,10 +133,10 @@ def true_to(world: World, picture: Picture) -> None:
         "what goes on is known",
     )
     must(picture.queue == world.queue, "what waits is known")
-    open_ = [world.question.id] if world.question else []
-    must(list(picture.questions) == open_, "a question is open until it is answered or withdrawn")
-    waits = [wait.call for wait in picture.waits.values() if not wait.until]
-    asked = [world.question.call] if world.question else []
+    open_ = {question.id for question in world.questions}
+    must(set(picture.questions) == open_, "a question is open until it is answered or withdrawn")
+    waits = {wait.call for wait in picture.waits.values() if not wait.until}
+    asked = {question.call for question in world.questions}
     must(waits == asked, "a call waits while its question is open")
     said = {f.question.call: f.allowed for f in facts if isinstance(f, QuestionNews) and f.answer}
     must(

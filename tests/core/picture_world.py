@@ -53,6 +53,7 @@ class World:
     call: tuple[CallId, bool] | None = None  # and whether it was begun
     calls: int = 0
     question: Question | None = None
+    below: Question | None = None  # of a run below the one that goes
     process: RunId | None = None
     waiting: list[Message] = field(default_factory=list[Message])
     steering: Message | None = None
@@ -190,6 +191,21 @@ class World:
         answer = Answer(allowed=True, by="ann")
         self._tell(story.QuestionNews("answered", question, answer))
 
+    def _ask_below(self) -> None:
+        run, call = RunId(f"{self.run}/1"), CallId(f"{self.run}/1.1")
+        asked = Generation(self.generation)
+        self.below = Question("below", SESSION, asked, run, "tool", "{}", call=call)
+        self._only_logged(story.Asked(self.run, call, "tool", ""))
+        self._tell(story.QuestionNews("opened", self.below))
+
+    def _answer_below(self) -> None:
+        assert self.below
+        question, self.below = self.below, None
+        entry = story.Answered(self.run, CallId(question.call), allowed=False, by="ann")
+        self._only_logged(entry)
+        answer = Answer(allowed=False, by="ann")
+        self._tell(story.QuestionNews("answered", question, answer))
+
     def _start(self) -> None:
         self.process = self.run
         self._tell(story.ProcessNews(self.run, -1, "sleep", "starting"))
@@ -230,9 +246,9 @@ class World:
             self._tell(story.Typing(run, on=False))
         self._tell(story.Finished(run, outcome, (), started=True))
         self.active = None
-        if self.question:
-            question, self.question = self.question, None
+        for question in filter(None, (self.question, self.below)):
             self._tell(story.QuestionNews("withdrawn", question))
+        self.question = self.below = None
         return reports
 
     def _finish(self) -> None:
@@ -295,6 +311,10 @@ class World:
         self._tell(Receipt(SESSION, fenced, Reason.SUPERSEDED, 0.0, runs=(run,), calls=calls))
 
     @property
+    def questions(self) -> list[Question]:
+        return list(filter(None, (self.question, self.below)))
+
+    @property
     def phase(self) -> Phase:
         ending = self.ending.unconfirmed if self.ending else ()
         return Phase(Generation(self.generation), self.active, self.typing, ending)
@@ -341,6 +361,8 @@ _MAY: dict[str, Callable[[World], bool]] = {
     "result": lambda w: w.call is not None and w.call[1],
     "ask": lambda w: w.call is not None and not w.call[1] and w.question is None,
     "answer": lambda w: w.question is not None,
+    "ask_below": lambda w: _going(w) and w.below is None,
+    "answer_below": lambda w: w.below is not None,
     "start": lambda w: _going(w) and w.process is None,
     "end": lambda w: w.process is not None,
     "note": lambda w: w.said > 0,

@@ -92,7 +92,7 @@ ACTING = (
     Mutation(
         "an effect that begins puts nothing in the feed",
         "runtime.hold:Hold._begin",
-        never("event"),
+        never("fact"),
         f"{FENCE}::test_nothing_of_a_streaming_run_is_heard_after_the_fence[True]",
     ),
     Mutation(

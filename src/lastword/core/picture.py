@@ -128,7 +128,7 @@ class Picture:
         if event.number <= self.seen:
             return []
         self.seen = event.number
-        fact, run = event.fact, run_of(event.fact)
+        fact, run = event.fact, self._run_of(event.fact)
         if run is not None and self._holds(event, run, fenced):
             return []
         if isinstance(fact, Finished):
@@ -139,6 +139,13 @@ class Picture:
         self._phase(generation=max(self.phase.generation, event.generation))
         self._take(fact, event.generation, event.at, live=is_effect(fact))
         return self._told()
+
+    def _run_of(self, fact: Fact) -> RunId | None:
+        """What a run below asks for is asked here, too: who waits here is the run above it."""
+        run = run_of(fact)
+        if isinstance(fact, QuestionNews) and run not in self._turns:
+            return self.phase.active or run
+        return run
 
     def _holds(self, event: FeedEvent, run: RunId, fenced: int) -> bool:
         """Whether it is to be told with the end of its run, or not at all: what was let out before
@@ -274,16 +281,17 @@ class Picture:
 
     def _question(self, told: QuestionNews, at: float, *, live: bool) -> None:
         question, call = told.question, CallId(told.question.call)
+        run = self._run_of(told) or question.run
         if told.news == "opened":
             if live:  # else nobody can be asked any more
                 self.questions[question.id] = question
                 self._changes.append(AskOpened(question, live))
-            self._asked(Wait(call, question.run, question.tool, at))
+            self._asked(Wait(call, run, question.tool, at))
             return
         if self.questions.pop(question.id, None):
             self._changes.append(AskClosed(question.id, told.answer))
         if told.answer:
-            self._answered(question.run, call, told.answer, at)
+            self._answered(run, call, told.answer, at)
         else:
             self._unasked(at, lambda wait: wait.call == call)
 

@@ -208,10 +208,13 @@ class Turns:
 
     def answered(self, run: RunId, call: CallId, answer: Answer, at: float) -> None:
         """What a person said to it."""
-        before = self._call(call) or CallPart(call, at=at)
-        if before.answer is None:
+        before = self._call(call)  # none, if a run below asked: its calls are not told here
+        if before and before.answer is None:
             began = before.began or at if answer.allowed else before.began
             self._call_is(run, Generation(0), replace(before, began=began, answer=answer), at)
+
+    def __contains__(self, run: object) -> bool:
+        return run in self._turns
 
     def part(self, run: RunId, place: int) -> Part:
         """That of a turn."""
