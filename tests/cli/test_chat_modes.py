@@ -21,7 +21,7 @@ def test_lines_queue_if_that_is_the_mode_and_the_queue_can_be_changed() -> None:
         terminal.say("/queue edit 2 uno").shows("1. three\n2. uno\n3. two")
         terminal.say("/queue remove 3").shows("Removed: two", "2 waiting")
         terminal.say("/queue remove 7").shows("its number in /queue: 1 to 2")
-        terminal.type(ESC).shows("2 messages dropped (three, uno)")
+        terminal.type(ESC).shows("Messages dropped: “three”, “uno”")
 
 
 def test_what_waits_gets_its_turn() -> None:
@@ -101,7 +101,7 @@ def test_what_a_stop_left_waiting_goes_on_when_it_is_told_to() -> None:
     with chatting("--queue", "keep") as terminal:
         terminal.say("/mode queue").say("nothing").shows("answering")
         terminal.say("one").say("two").shows("2 waiting").type(ESC)
-        terminal.shows("2 messages left waiting.")
+        terminal.shows("Messages waiting: “one”, “two”.")
         assert "You said" not in str(terminal.page)
         terminal.say("/queue").shows("1. one\n2. two")
         terminal.say("/queue resume").shows("You said: one", "You said: two")
