@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lastword.cli.chat.arguments import arguments_line
 from lastword.cli.chat.blocks import Blocks
+from lastword.cli.chat.commands import help_text
 from lastword.cli.chat.paint import Paint
 from lastword.cli.chat.words import (
     call_line,
@@ -36,6 +37,7 @@ from lastword.core.receipt import (
     ToolReport,
     Unconfirmed,
 )
+from lastword.surfaces.commands import COMMANDS
 
 S = SessionId("s")
 RUN = RunId("s#1")
@@ -324,3 +326,12 @@ def test_no_piece_is_long_however_much_comes_at_once(columns: int) -> None:
 
     assert max(len(piece.text) for piece in pieces) <= 8_001  # each is laid out in one go
     assert "".join(piece.text for piece in pieces).count("b") == table.count("b")
+
+
+@pytest.mark.scenario("W52", part="chat")
+def test_help_lists_every_command_with_what_can_follow_it() -> None:
+    told = help_text()
+    for name, command in COMMANDS.items():
+        assert f"/{name}" in told
+        assert command.about in told
+        assert command.usage in " ".join(told.split())

@@ -9,7 +9,6 @@ from typing import Literal, Protocol, assert_never
 from lastword.cli.chat.arguments import arguments_line
 from lastword.cli.chat.blocks import Block, Blocks
 from lastword.cli.chat.paint import Paint, Style
-from lastword.cli.chat.programs import WAITS
 from lastword.cli.chat.words import (
     call_line,
     plain,
@@ -24,6 +23,7 @@ from lastword.core.rows import noteworthy
 from lastword.core.scene import CallPart, Change, Part, TurnHead
 from lastword.core.turns import SETTLED
 
+WAITS = "? A program waits for you; /programs shows what for."
 MORE = "(more was said than could be shown)"
 
 

@@ -9,7 +9,6 @@ as harmless as one that comes whole.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
 
 from lastword.core.entries import Began, Finished
 from lastword.core.model import MessageId, Status
@@ -107,11 +106,6 @@ def width(text: str) -> int:
     if text.isascii():
         return len(text) + 7 * text.count("\t")
     return sum(2 if unicodedata.east_asian_width(c) in "WFA" else 1 for c in text)
-
-
-def listing(lines: Iterable[str], *, nothing: str) -> list[str]:
-    """Lines, or a word about there being none."""
-    return list(lines) or [nothing]
 
 
 def about(fact: Fact) -> tuple[MessageId, ...]:
