@@ -38,6 +38,7 @@ from lastword.core.receipt import (
     Unconfirmed,
 )
 from lastword.core.recovery import Recovery
+from lastword.core.rows import Row
 from lastword.core.scene import Span
 from lastword.core.story import Begun, Fact, Passing, ProgramNews, Progress, Settled, Typing
 from lastword.runtime.feed import Feed
@@ -84,6 +85,7 @@ __all__ = [
     "Recovery",
     "Refusal",
     "Result",
+    "Row",
     "Said",
     "Settled",
     "Shelf",

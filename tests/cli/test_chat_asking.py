@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from lastword.cli.chat.asking import Asking
-from lastword.cli.chat.commands import HELP, is_command
+from lastword.cli.chat.commands import help_text, is_command
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.core.question import Question
 from lastword.surfaces.words import Choice
@@ -103,4 +103,4 @@ def test_anything_else_is_said_to_the_agent(line: str) -> None:
 
 
 def test_the_help_fits_a_terminal() -> None:
-    assert [line for line in HELP.splitlines() if len(line) > 80] == []
+    assert [line for line in help_text().splitlines() if len(line) > 80] == []

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.deep("a process for each test", quick=3)
 
 def test_lines_queue_if_that_is_the_mode_and_the_queue_can_be_changed() -> None:
     with chatting() as terminal:
-        terminal.say("/mode queue").shows("a new line: queue", "· queue ·")
+        terminal.say("/mode queue").shows("a new message: queue", "· queue ·")
         terminal.say("nothing").shows("answering")
         terminal.say("one").say("two").say("three").shows("(queued) three", "3 waiting")
         terminal.say("/queue").shows("1. one", "2. two", "3. three")
@@ -21,7 +21,7 @@ def test_lines_queue_if_that_is_the_mode_and_the_queue_can_be_changed() -> None:
         terminal.say("/queue edit 2 uno").shows("1. three\n2. uno\n3. two")
         terminal.say("/queue remove 3").shows("Removed: two", "2 waiting")
         terminal.say("/queue remove 7").shows("its number in /queue: 1 to 2")
-        terminal.type(ESC).shows("2 messages dropped (three, uno)")
+        terminal.type(ESC).shows("Messages dropped: “three”, “uno”")
 
 
 def test_what_waits_gets_its_turn() -> None:
@@ -85,7 +85,7 @@ def test_a_line_is_told_to_the_answer_if_that_is_the_mode() -> None:
 def test_lines_are_collected_into_one_turn_if_that_is_the_mode(tmp_path: Path) -> None:
     enough = tmp_path / "enough"
     with chatting() as terminal:
-        terminal.say("/mode collect").shows("a new line: collect")
+        terminal.say("/mode collect").shows("a new message: collect")
         terminal.say(f"hold {enough}").shows("I hold.")
         terminal.say("one").say("two").shows("(collected) one", "(collected) two")
         enough.touch()
@@ -101,7 +101,7 @@ def test_what_a_stop_left_waiting_goes_on_when_it_is_told_to() -> None:
     with chatting("--queue", "keep") as terminal:
         terminal.say("/mode queue").say("nothing").shows("answering")
         terminal.say("one").say("two").shows("2 waiting").type(ESC)
-        terminal.shows("2 messages left waiting.")
+        terminal.shows("Messages waiting: “one”, “two”.")
         assert "You said" not in str(terminal.page)
         terminal.say("/queue").shows("1. one\n2. two")
         terminal.say("/queue resume").shows("You said: one", "You said: two")

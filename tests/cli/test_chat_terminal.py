@@ -67,7 +67,7 @@ def test_a_terminal_that_has_fallen_behind_is_not_shown_what_was_stopped(tmp_pat
     with chatting("--grace", "3") as terminal:
         terminal.say(f"torrent {told}").shows("xxxx").until_full().type(ESC)
         assert told.read_text() == "asked\n"  # it has been stopped, and nobody has read anything
-        terminal.shows("(more was said than could be shown)", "■ Stopped after")
+        terminal.shows("(more was said than could be shown)", "■ Stopped:")
 
         assert str(terminal.page).count("x") < 250_000  # of two million
 
@@ -75,7 +75,7 @@ def test_a_terminal_that_has_fallen_behind_is_not_shown_what_was_stopped(tmp_pat
 def test_a_terminal_that_reads_again_is_shown_the_rest() -> None:
     with chatting() as terminal:
         terminal.say("flood").shows("xxxx").until_full()
-        terminal.type(ESC).shows("■ Stopped after").say("hello").shows("You said: hello")
+        terminal.type(ESC).shows("■ Stopped:").say("hello").shows("You said: hello")
 
 
 def test_a_window_that_is_closed_ends_it() -> None:
@@ -91,7 +91,7 @@ def test_a_window_may_change_its_size_while_text_comes() -> None:
         for number, (rows, columns) in enumerate([(24, 60), (10, 30), (3, 20), (40, 80)], 1):
             terminal.resize(rows, columns)
             terminal.shows(f"word{number * 60}")
-        terminal.type(ESC).shows("■ Stopped after").say("hello").shows("You said: hello")
+        terminal.type(ESC).shows("■ Stopped:").say("hello").shows("You said: hello")
         leave(terminal)
 
         said, _, _ = str(terminal.page).partition("■")

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from lastword.cli.chat.arguments import arguments_line
 from lastword.cli.chat.blocks import Blocks
+from lastword.cli.chat.commands import help_text
 from lastword.cli.chat.paint import Paint
 from lastword.cli.chat.words import (
     call_line,
     last_rows,
-    noteworthy,
     plain,
     receipt_lines,
     rows_of,
@@ -37,6 +37,7 @@ from lastword.core.receipt import (
     ToolReport,
     Unconfirmed,
 )
+from lastword.surfaces.commands import COMMANDS
 
 S = SessionId("s")
 RUN = RunId("s#1")
@@ -112,8 +113,7 @@ def test_a_long_text_is_one_line_where_it_is_only_mentioned() -> None:
 
 
 def test_a_plain_stop_is_one_line() -> None:
-    assert receipt_lines(receipt()) == ["Stopped after 12 ms: the answer."]
-    assert not noteworthy(receipt())
+    assert receipt_lines(receipt()) == ["Stopped: 1 answer cut off, quiet after 12 ms."]
 
 
 def test_a_receipt_says_what_ended_and_what_is_in_doubt_in_two_lines() -> None:
@@ -138,10 +138,11 @@ def test_a_receipt_says_what_ended_and_what_is_in_doubt_in_two_lines() -> None:
     )
 
     assert lines == [
-        "Stopped: the answer, 2 processes, 1 of them killed; 1 process kept; "
-        "1 message dropped (and then); 1 message left waiting.",
-        "May have executed: deploy. Still ending: process 10 dd (cannot be interrupted). "
-        "Not called: mail␛[1m. /receipt shows all.",
+        "Stopped: 1 answer cut off, not all quiet yet. Tools not started: mail␛[1m. "
+        "Processes: 1 ended; killed: 8 server; kept: 9 db. "
+        "Messages dropped: “and then”. Messages waiting: “later”.",
+        "Still ending: process 10 dd (cannot be interrupted). Tools may have executed: deploy. "
+        "/receipt shows all.",
     ]
 
 
@@ -150,13 +151,13 @@ def test_a_receipt_names_no_more_than_a_person_takes_in() -> None:
 
     [_, doubt] = receipt_lines(receipt(calls=calls))
 
-    assert doubt == "May have executed: tool0, tool1, tool2 and 6 more. /receipt shows all."
+    assert doubt == "Tools may have executed: tool0, tool1, tool2 and 6 more. /receipt shows all."
 
 
 def test_a_receipt_that_could_not_be_stored_says_so() -> None:
     [_, doubt] = receipt_lines(receipt(durable=False))
 
-    assert doubt.startswith("Not stored yet: nothing new is taken until it is.")
+    assert doubt.startswith("Not stored yet: no new message is taken until it is.")
 
 
 def test_a_stop_that_found_nothing_or_reached_nobody_says_that() -> None:
@@ -164,7 +165,7 @@ def test_a_stop_that_found_nothing_or_reached_nobody_says_that() -> None:
 
     assert receipt_lines(receipt(runs=())) == ["Nothing was running."]
     assert receipt_lines(receipt(runs=(), unconfirmed=elsewhere)) == [
-        "It could not be stopped from here: it belongs to process 7"
+        "It could not be stopped from here: it belongs to process 7."
     ]
 
 
@@ -325,3 +326,12 @@ def test_no_piece_is_long_however_much_comes_at_once(columns: int) -> None:
 
     assert max(len(piece.text) for piece in pieces) <= 8_001  # each is laid out in one go
     assert "".join(piece.text for piece in pieces).count("b") == table.count("b")
+
+
+@pytest.mark.scenario("W52", part="chat")
+def test_help_lists_every_command_with_what_can_follow_it() -> None:
+    told = help_text()
+    for name, command in COMMANDS.items():
+        assert f"/{name}" in told
+        assert command.about in told
+        assert command.usage in " ".join(told.split())

@@ -33,7 +33,7 @@ def test_the_demonstration_ends_in_silence_also_when_nobody_looks() -> None:
     *told, alive, heard = shown.stdout.splitlines()
     assert heard == "heard after the stop: 0"
     assert re.search(r"processes ended: [3-9], alive: 0", alive)
-    assert sum("Stopped demo: 1 run ended, quiet" in line for line in told) == 2
+    assert sum("Stopped demo: 1 answer cut off, quiet" in line for line in told) == 2
     assert "shell: [may have executed]" in told
     story = shown.stdout.partition("you    run trap")[0]
     assert "There was a lighthouse" in story
@@ -69,7 +69,7 @@ def test_without_what_an_agent_needs_the_demonstration_is_shorter() -> None:
     assert shown.returncode == 0
     assert shown.stderr == ""
     assert shown.stdout.splitlines()[-1] == "heard after the stop: 0"
-    _, _, receipt = shown.stdout.partition("Stopped demo: 1 run ended")
+    _, _, receipt = shown.stdout.partition("Stopped demo: 1 answer cut off")
     assert "tools not started: send_mail" in receipt
     assert "print_copy" in receipt
     assert "refused after the stop: 9 effects" in receipt

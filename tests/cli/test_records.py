@@ -82,7 +82,7 @@ def test_a_receipt_says_what_was_stopped(kept: Path) -> None:
     shown = lastword("receipts", "stopped", "--store", address(kept))
 
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert shown.stdout.startswith("Stopped stopped: 1 run ended, quiet after ")
+    assert shown.stdout.startswith("Stopped stopped: 1 answer cut off, quiet after ")
     [_, unseen] = shown.stdout.splitlines()
     assert unseen.startswith("  cannot be seen: ")
 

@@ -84,17 +84,17 @@ def test_a_receipt_reads_as_one_line_when_there_is_little_to_say() -> None:
     receipt = replace(IDLE, runs=(RunId("r1"), RunId("r2")), reason=Reason.SUPERSEDED, took=0.0125)
 
     assert str(receipt) == (
-        f"Replaced the answer in s: 2 runs ended, quiet after 12 ms.\n  {UNSEEN}"
+        f"Replaced by a new message in s: 2 answers cut off, quiet after 12 ms.\n  {UNSEEN}"
     )
 
 
 def test_a_receipt_names_everything_that_a_person_has_to_know() -> None:
     assert str(FULL) == (
-        "Stopped s: 1 run ended, not all quiet yet.\n"
+        "Stopped s: 1 answer cut off, not all quiet yet.\n"
         "  still ending: tool deploy, delivery telegram\n"
-        "  tools completed: search, read\n"
-        "  tools not started: mail\n"
         "  tools may have executed: deploy\n"
+        "  tools not started: mail\n"
+        "  tools completed: search, read\n"
         "  children: s/child kept\n"
         "  messages dropped: “and a cat”\n"
         "  messages waiting: “later”\n"
@@ -115,7 +115,7 @@ def test_what_a_person_is_told_in_a_chat_has_no_id_in_it() -> None:
     receipt = replace(FULL, children=(below, *FULL.children), unconfirmed=dying)
 
     assert receipt.words.splitlines()[:2] == [
-        "Stopped: 1 run ended, not all quiet yet.",
+        "Stopped: 1 answer cut off, not all quiet yet.",
         "  still ending: run of this conversation, child run, tool deploy",
     ]
     assert "children: 1 unconfirmed, 1 kept" in receipt.words

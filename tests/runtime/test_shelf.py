@@ -62,7 +62,7 @@ async def test_a_run_that_ends_leaves_its_cell_standing_and_a_stop_freezes_it() 
         assert receipt
         assert receipt.quiet
         assert [(cell.cell, cell.waits) for cell in receipt.cells] == [("c1", ("write_file",))]
-        assert "cells frozen: c1 (waited on write_file)" in str(receipt)
+        assert "programs frozen: c1 (waited on write_file)" in str(receipt)
         assert Receipt.from_json(receipt.to_json()) == receipt
         assert await outcomes(runtime) == [CellOutcome.FROZEN]
         assert not await session.stop()

@@ -124,7 +124,7 @@ async def test_a_stop_freezes_it_and_says_so_and_nobody_resumes_it() -> None:
     async with standing() as (client, cell):
         receipt = await client.stop("s")
         assert receipt["cells"] == [{"cell": cell, "frontier": 1, "waits": ["ask"]}]
-        assert f"cells frozen: {cell} (waited on ask)" in receipt["words"]
+        assert f"programs frozen: {cell} (waited on ask)" in receipt["words"]
         late = await resume(client, cell, 1, {f"{cell}:1": {"value": 1}})
         assert (late.status, late.problem) == (409, "cell-gone")
         [listed] = (await client.get("/v1/sessions/s/cells")).json["cells"]

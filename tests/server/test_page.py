@@ -37,8 +37,7 @@ def test_esc_stops_and_nothing_more_is_drawn(visitor: Visitor) -> None:
     visitor.counting()
     visitor.picture("streaming")
     visitor.page.keyboard.press("Escape")
-    expect(visitor.receipts).to_contain_text("Stopped, and all is quiet")
-    expect(visitor.receipts).to_contain_text("1 answer cut off")
+    expect(visitor.receipts).to_contain_text("Stopped: 1 answer cut off, quiet after ")
     seen = numbers(visitor.page)
     visitor.picture("stopped")
     visitor.say(SHORT)
@@ -62,7 +61,7 @@ def test_esc_stops_a_message_that_is_still_on_its_way(visitor: Visitor) -> None:
         expect(page.locator("#notice")).to_be_hidden()
         held.pop().continue_()
         expect(visitor.receipts).to_have_count(count)
-        expect(visitor.receipts.last).to_contain_text("Stopped, and all is quiet")
+        expect(visitor.receipts.last).to_contain_text("Stopped: 1 answer cut off, quiet after ")
         visitor.quiet()
     visitor.wrong.clear()  # the browser notes that the session was not there at first
 
@@ -97,7 +96,7 @@ def test_a_new_message_takes_over(visitor: Visitor) -> None:
     visitor.say(SHORT)
     expect(visitor.answers).to_have_count(2)
     visitor.says(SHORT_ANSWER)
-    expect(visitor.receipts).to_contain_text("Replaced by what you said next")
+    expect(visitor.receipts).to_contain_text("Replaced by a new message: 1 answer cut off")
     order = visitor.page.locator(".column > *").evaluate_all("all => all.map(one => one.className)")
     kinds = [one.split()[0] for one in order]
     assert kinds == ["me", "it", "receipt", "me", "it"]
@@ -106,7 +105,7 @@ def test_a_new_message_takes_over(visitor: Visitor) -> None:
 def test_a_word_that_means_stop_stops(visitor: Visitor) -> None:
     visitor.counting()
     visitor.say("STOP!!")
-    expect(visitor.receipts).to_contain_text("Stopped, and all is quiet")
+    expect(visitor.receipts).to_contain_text("Stopped: 1 answer cut off, quiet after ")
     expect(visitor.page.locator(".me")).to_have_count(1)
 
 
@@ -128,7 +127,7 @@ def test_a_question_is_answered_once_and_withdrawn_by_a_stop(visitor: Visitor) -
     visitor.say("run echo never")
     expect(question).to_contain_text("echo never")
     visitor.page.keyboard.press("Escape")
-    expect(visitor.receipts).to_contain_text("1 tool never started")
+    expect(visitor.receipts).to_contain_text("tools not started: shell")
     expect(question).to_have_count(0)
     expect(other.locator("lw-question")).to_have_count(0)
 
@@ -155,8 +154,8 @@ def test_live_output_is_shown_below_its_call_and_its_processes_end_with_a_stop(
     expect(visitor.page.locator(".pill.processes")).to_contain_text("process")
     visitor.picture("running")
     visitor.page.keyboard.press("Escape")
-    expect(visitor.receipts).to_contain_text("1 tool may have executed")
-    expect(visitor.receipts).to_contain_text(re.compile(r"process(es)? ended"))
+    expect(visitor.receipts).to_contain_text("tools may have executed: shell")
+    expect(visitor.receipts).to_contain_text(re.compile("processes: .*(ended|killed)"))
     expect(visitor.page.locator(".it .call")).to_contain_text("may have executed")
     visitor.receipts.locator("summary").click()
     expect(visitor.receipts.locator("table").first).to_be_visible()
@@ -179,7 +178,7 @@ def test_what_waits_can_be_edited_moved_and_removed(visitor: Visitor) -> None:
     expect(visitor.chips).to_have_text(["hello", "two", "one"])
     visitor.picture("queue")
     page.keyboard.press("Escape")  # the edit is over, so this stops
-    expect(visitor.receipts).to_contain_text("Never answered: “hello”")
+    expect(visitor.receipts).to_contain_text("messages dropped: “hello”")
     expect(visitor.chips).to_have_count(0)
     visitor.receipts.get_by_role("button", name="Put it back in the box").first.click()
     expect(visitor.box).to_have_value("hello")
@@ -220,7 +219,9 @@ def test_two_tabs_show_the_same_and_either_can_stop(visitor: Visitor) -> None:
     counts(other, len(numbers(other)) + 5)
     other.keyboard.press("Escape")
     for page in (visitor.page, other):
-        expect(page.locator("lw-receipt")).to_contain_text("Stopped, and all is quiet")
+        expect(page.locator("lw-receipt")).to_contain_text(
+            "Stopped: 1 answer cut off, quiet after "
+        )
     both = [page.locator(".column").inner_text() for page in (visitor.page, other)]
     assert both[0] == both[1]
 
@@ -250,7 +251,7 @@ def test_the_timeline_has_runs_tools_and_the_fence(visitor: Visitor) -> None:
     page, drawing = visitor.page, visitor.page.locator("lw-timeline")
     expect(drawing).to_be_hidden()
     stops = 0
-    while "late effects refused" not in "".join(visitor.receipts.all_inner_texts()):
+    while "refused after the stop: " not in "".join(visitor.receipts.all_text_contents()):
         stops += 1  # a cancel that does not come between two words is not swallowed
         assert stops < 10
         visitor.say("badly: flood")

@@ -181,7 +181,7 @@ def chosen(button: Locator) -> str | None:
 def test_a_stop_freezes_what_waits_and_the_receipt_says_so(visitor: Visitor) -> None:
     expect(state(visitor)).to_have_text("a program waits")
     visitor.page.get_by_role("button", name="Stop", exact=True).click()
-    said = "1 program that waited will not go on: shell and write_file"
+    said = "programs frozen: one that waited on shell, write_file"
     expect(visitor.receipts).to_contain_text(said)
     expect(cards(visitor)).to_have_count(0)
     visitor.picture("program-frozen")

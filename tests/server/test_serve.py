@@ -153,7 +153,7 @@ async def test_a_session_is_stopped_from_a_shell_and_the_exit_code_says_how_it_w
         code, _, why = typed(capsys, "stop", "shell", "--run", "shell#7", *at)
         assert (code, "neither active nor waiting" in why) == (1, True)
         code, told, _ = typed(capsys, "stop", "shell", *at)
-        assert (code, told.startswith("Stopped shell: 1 run ended, quiet")) == (0, True)
+        assert (code, told.startswith("Stopped shell: 1 answer cut off, quiet")) == (0, True)
         await upto(events, "stopped")
         assert await outcomes(client, "shell") == {"it": "stopped"}
     code, told, _ = typed(capsys, "stop", "shell", *at)

@@ -34,6 +34,7 @@ from lastword.core.model import Policy
 from lastword.core.picture import Picture
 from lastword.errors import LastwordError, UnknownSession
 from lastword.runtime.runtime import Runtime
+from lastword.surfaces.commands import mode_of
 
 log = logging.getLogger("lastword")
 
@@ -292,7 +293,7 @@ def _to_the_end() -> None:
 
 
 def _mode(word: str) -> Policy:
-    mode = updates.mode_of(word)
+    mode = mode_of(word)
     if mode is None:
         raise RpcError(INVALID_PARAMS, f"there is no mode {word:.50}")
     return mode

@@ -15,15 +15,14 @@ from lastword.acp import updates
 from lastword.acp.asking import Telling, choice_of, shown
 from lastword.acp.peer import Peer
 from lastword.acp.wire import Params, RpcError
-from lastword.agent.left import left_question
 from lastword.agent.permission import Questions
 from lastword.core.cell import CellId, PendingCall, StoredCell
 from lastword.core.model import RunId
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
+from lastword.surfaces.programs import DENIED, as_question, waits_at
 
 _OPTIONS = ("allow_once", "reject_once")
-_NO = "the person did not allow it"
 
 
 class Frontiers:
@@ -45,7 +44,7 @@ class Frontiers:
 
     def hear(self, cell: StoredCell) -> None:
         """A cell stands somewhere else than before."""
-        at = _waits_at(cell)
+        at = waits_at(cell)
         generation, task = self._asking.get(cell.id, (0, None))
         if task and generation != at:
             task.cancel()  # which takes the question back
@@ -79,7 +78,7 @@ class Frontiers:
                     case "allow_once":
                         allowed.append(call.id)
                     case "reject_once":
-                        refused.append((call.id, cells.Err(_NO)))
+                        refused.append((call.id, DENIED))
                     case _:
                         pass  # withdrawn: it stands, and can be answered elsewhere
         if allowed or refused:
@@ -96,15 +95,5 @@ class Frontiers:
 
     async def _shown(self, call: PendingCall) -> Params:
         """In the words of a question, as far as is known here what it would do."""
-        session, asked = self._session.id, self.questions
-        if asked:
-            await asked.look(session, [call])
-        question = asked.left(session, call) if asked else left_question(session, call)
-        return shown(question, session, self._root)
-
-
-def _waits_at(cell: StoredCell) -> int:
-    """The frontier at which a person can answer it; 0 if there is none."""
-    record = cell.record
-    stands = record.paused and record.ending is None and record.kind == "pausable"
-    return record.frontier.generation if stands and record.frontier else 0
+        question = await as_question(self._session, call, self.questions)
+        return shown(question, self._session.id, self._root)

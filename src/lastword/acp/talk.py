@@ -16,11 +16,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lastword.acp import updates
-from lastword.acp.commands import do, is_command
 from lastword.acp.frontiers import Frontiers
 from lastword.acp.peer import ClientRequest, Peer
 from lastword.acp.showing import Showing
 from lastword.acp.wire import INTERNAL, NOT_FOUND, Params, RpcError
+from lastword.agent.permission import Questions
 from lastword.cells.serving import resume_in
 from lastword.core.entries import Began, Finished, Said
 from lastword.core.model import Attachment, MessageId, Outcome, Policy, RunId
@@ -30,6 +30,7 @@ from lastword.core.words import means_stop
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
 from lastword.runtime.ticket import Ticket
+from lastword.surfaces.commands import do, named
 from lastword.surfaces.following import Following
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Talk:
         self.session = session
         self.mode: Policy = mode
         self.receipt: Receipt | None = None  # the last
+        self.by = ""  # an editor does not say who it is
         self.ready = asyncio.Event()
         self.title = ""
         self.folders = tuple(folders)
@@ -93,6 +95,11 @@ class Talk:
     @property
     def root(self) -> str:
         return self.folders[0]
+
+    @property
+    def known(self) -> Questions | None:
+        """Where it is known what a call would do that a program waits on."""
+        return self.frontiers.questions
 
     async def close(self) -> None:
         """The client has no use for it any more: stop, answer every prompt, and tell no more."""
@@ -164,10 +171,10 @@ class Talk:
             elif prompt.called_off:
                 told = {"quiet": True, "words": "It was cancelled before it was sent."}
                 prompt.asked.answer({"stopReason": "cancelled", "_meta": {"lastword": told}})
-            elif is_command(text) or means_stop(text):
-                words, receipt = await do(self, text)
-                self.tell(updates.message(words))
-                meta = _meta(receipt) if receipt else {}
+            elif name := named(text) or ("stop" if means_stop(text) else ""):
+                done = await do(self, name, text.strip().removeprefix(f"/{name}"))
+                self.tell(updates.message(done.words))
+                meta = _meta(done.receipt) if done.receipt else {}
                 prompt.asked.answer({"stopReason": "end_turn", **meta})
             else:
                 await self._send(prompt, text, attachments)

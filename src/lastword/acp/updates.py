@@ -9,7 +9,7 @@ from typing import Any, cast
 from lastword.acp.wire import Params
 from lastword.core.model import Policy, Status
 from lastword.core.scene import CallPart
-from lastword.surfaces.processes import USAGE
+from lastword.surfaces.commands import COMMANDS
 
 _KINDS = {
     "read_file": "read",
@@ -189,24 +189,11 @@ def options(now: Policy) -> list[Params]:
     return [option]
 
 
-def mode_of(word: object) -> Policy | None:
-    """The mode of that name."""
-    return next((mode for mode in _MODES if mode == word), None)
-
-
-COMMANDS: dict[str, tuple[str, str]] = {
-    "stop": ("Stop what is going on, and show the receipt", ""),
-    "mode": ("What a new message does while an answer is being made", " | ".join(_MODES)),
-    "receipt": ("All that the last stop ended", ""),
-    "processes": ("What goes on under an id", USAGE),
-}
-
-
 def commands() -> Params:
     """What can be typed behind a slash."""
     known: list[dict[str, Any]] = []
-    for name, (description, hint) in COMMANDS.items():
-        known.append({"name": name, "description": description})
-        if hint:
-            known[-1]["input"] = {"hint": hint}
+    for name, command in COMMANDS.items():
+        known.append({"name": name, "description": command.about})
+        if command.usage:
+            known[-1]["input"] = {"hint": command.usage}
     return {"sessionUpdate": "available_commands_update", "availableCommands": known}

@@ -9,12 +9,12 @@ task, a process), nobody here can see, and its words say so.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import asdict, field, replace
-from typing import Any, Literal, Self, cast
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import field
+from itertools import groupby
+from typing import Any, Literal, Self
 
 from lastword.core.model import (
-    Attachment,
     CallId,
     Generation,
     Message,
@@ -23,6 +23,8 @@ from lastword.core.model import (
     SessionId,
     Status,
 )
+from lastword.core.plain import from_plain, to_plain
+from lastword.core.rows import Row, RowKind, Tone, at_length, count, row, short, some
 from lastword.core.value import value
 
 
@@ -49,7 +51,7 @@ class AnswerReport:
 
     def __str__(self) -> str:
         said = f"{self.by} {'allowed' if self.allowed else 'refused'}".strip()
-        about = f" `{_short(self.subject)}`" if self.subject else ""
+        about = f" `{short(self.subject)}`" if self.subject else ""
         return f"{said} {self.name}{about}{f' (always {self.scope})' if self.scope else ''}"
 
 
@@ -76,7 +78,7 @@ class CellReport:
 
     cell: str
     frontier: int
-    waits: tuple[str, ...] = ()  # the names of the calls it waited on
+    waits: tuple[str, ...]  # the names of the calls it waited on
 
 
 @value
@@ -121,14 +123,15 @@ class Unconfirmed:
         return f"{self.kind} {self.name}"
 
 
-_MOST_NAMED = 5
+_MOST_NAMED = 5  # processes of one fate
+_FATES = ("ended", "killed", "kept", "unconfirmed")  # of a process
 _CAVEATS = {"group": "what left its process group cannot be seen, and may live on"}
 _VERBS = {
-    Reason.STOPPED: "Stopped",
-    Reason.SUPERSEDED: "Replaced the answer in",
-    Reason.SHUTDOWN: "Shut down",
-    Reason.PARENT: "Ended, with its parent,",
-    Reason.LOST: "Lost, to another process,",
+    Reason.STOPPED: "Stopped{it}",
+    Reason.SUPERSEDED: "Replaced by a new message{there}",
+    Reason.SHUTDOWN: "Shut down{it}",
+    Reason.PARENT: "Ended{it} with its parent",
+    Reason.LOST: "Lost{it} to another process",
 }
 _PLAINLY = {"run": "of this conversation", "child": "run"}  # what has an id for a name
 _UNSEEN = "threads, tasks and processes that the engine started by itself, past the run"
@@ -181,157 +184,160 @@ class Receipt:
 
     def to_dict(self) -> dict[str, Any]:
         """This receipt as plain data, as JSON has it."""
-        return cast("dict[str, Any]", json.loads(self.to_json()))
+        return {"quiet": self.quiet, **to_plain(self)}
 
     def to_json(self) -> str:
         """This receipt as one line of JSON."""
-        plain: dict[str, Any] = {
-            name: [asdict(part) for part in getattr(self, name)] for name in _PARTS
-        }
-        plain |= {name: getattr(self, name) for name in (*_PLAIN, "lost")}
-        return json.dumps({"quiet": self.quiet, **plain}, ensure_ascii=False)
+        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """The receipt that `to_json` wrote."""
         try:
-            return cls._from_plain(json.loads(text))
-        except (KeyError, TypeError, ValueError) as error:
+            plain = json.loads(text)
+            plain.pop("quiet", None)  # it follows from the rest
+            return from_plain(cls, plain)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"this is not a receipt's JSON: {error!r}") from error
 
-    @classmethod
-    def _from_plain(cls, plain: dict[str, Any]) -> Self:
-        fields: dict[str, Any] = {name: plain[name] for name in _PLAIN}
-        fields |= {"reason": Reason(plain["reason"]), "runs": tuple(plain["runs"])}
-        fields["lost"] = tuple(plain.get("lost", ()))
-        fields |= {name: tuple(map(read, plain.get(name, ()))) for name, read in _PARTS.items()}
-        return cls(**fields)
-
     def __str__(self) -> str:
-        return self._told(self.session, self.unconfirmed)
+        return at_length(self.rows())
 
     @property
     def words(self) -> str:
         """The same without an id, for where a person talks, who knows neither."""
-        left = tuple(
-            replace(one, name=_PLAINLY.get(one.kind, one.name)) for one in self.unconfirmed
-        )
-        return self._told("", left)
+        return at_length(self.rows(ids=False))
 
-    def _told(self, where: str, left: tuple[Unconfirmed, ...]) -> str:
-        beyond = [one.name for one in self.unconfirmed if one.kind == "session"]
-        if not self and beyond:
-            return f"{where or 'It'} could not be stopped from here: {'; '.join(beyond)}"
-        if not self and self.lost:
-            runs = f"{_count(len(self.lost), 'run')} was" if len(self.lost) == 1 else "runs were"
-            lost = f"Nothing runs{f' in {where}' if where else ''} any more: {runs} lost with"
-            words = f"{lost} the process that had it, so there was nothing left to stop."
-            return "\n  ".join([words, *self._body("", "")])
-        if not self:
-            dying = f" Still ending: {', '.join(map(str, left))}." if left else ""
-            return f"Nothing was running{f' in {where}' if where else ''}.{dying}"
-        waiting = f"{_count(len(self.messages), 'message')} that had not started"
-        runs = f"{_count(len(self.runs), 'run')} ended" if self.runs else waiting
-        if not self.runs and not self.messages:
-            runs = f"{_count(len(self.cells), 'cell')} frozen"
-        seen = " as far as can be seen" if self.level in _CAVEATS else ""
-        when = f"quiet{seen} after {self.took * 1000:.0f} ms" if self.quiet else "not all quiet yet"
-        verb = _VERBS[self.reason]
-        what = f"{verb} {where}" if where else verb.removesuffix(" in").removesuffix(",")
-        below = self.children
-        named = [f"{c.session} {c.fate}" for c in below] if where else _fates(below)
-        return "\n  ".join(
-            [f"{what}: {runs}, {when}.", *self._body(", ".join(map(str, left)), ", ".join(named))]
-        )
+    def rows(self, *, ids: bool = True, settled: bool = False) -> tuple[Row, ...]:
+        """All there is to know of it, in the order in which it is told: the one wording.
 
-    def _body(self, left: str, children: str) -> list[str]:
-        rows = [
-            ("still ending", left),
-            *((f"tools {status}", _names(calls)) for status, calls in self.tools.items()),
-            ("people said", ", ".join(map(str, self.answers))),
-            ("processes", self._processes()),
-            ("cells frozen", ", ".join(map(_cell, self.cells))),
-            ("children", children),
-            ("messages dropped", self._quoted("dropped")),
-            ("messages waiting", self._quoted("paused")),
-            ("refused after the stop", _count(self.dropped, "effect")),
-            ("not stored yet", "no new message is taken until it is" if self._late else ""),
-            ("cannot be seen", _UNSEEN if self.runs else ""),
-        ]
-        return [f"{label}: {what}" for label, what in rows if what]
+        Without `ids`, the words name no session and no run. `settled` is for one from the log, of
+        which is known that what was still ending then has ended since.
+        """
+        tools = self.tools
+        late = settled and not self.quiet and not self._beyond
+        every = (
+            self._head(ids=ids),
+            self._quiet(late=late),
+            row("beyond", "not stopped from here", self._beyond if self else (), "doubt"),
+            self._ending(ids=ids, late=late),
+            _tools("doubtful", tools[Status.MAY_HAVE_EXECUTED], "doubt"),
+            _tools("uncalled", tools[Status.NOT_STARTED], "news"),
+            _tools("called", tools[Status.COMPLETED], "fine"),
+            row("answers", "people said", map(str, self.answers)),
+            self._processes(),
+            _programs(self.cells, ids=ids),
+            _children(self.children, ids=ids),
+            row("dropped", "messages dropped", self._quoted("dropped"), "news"),
+            row("waiting", "messages waiting", self._quoted("paused"), "news"),
+            _lost(self.lost, ids=ids),
+            _refused(self.dropped, self.refused),
+            row("unstored", "not stored yet", self._unstored, "doubt"),
+            row("unseen", "cannot be seen", (_UNSEEN,) if self.runs else ()),
+        )
+        return tuple(one for one in every if one)
+
+    def _head(self, *, ids: bool) -> Row | None:
+        it, there = (f" {self.session}", f" in {self.session}") if ids else ("", "")
+        if self:
+            words = f"{_VERBS[self.reason].format(it=it, there=there)}: {self._ended}"
+        elif self._beyond:
+            words = f"{it.strip() or 'It'} could not be stopped from here"
+            words += f": {'; '.join(self._beyond).rstrip('.')}"
+        elif self.lost:
+            words = f"Nothing runs{there} any more, so there was nothing left to stop"
+        else:
+            words = f"Nothing was running{there}"
+        return row("head", "", (*self.runs, f"generation {self.generation}"), words=words)
 
     @property
-    def _late(self) -> bool:
-        return not self.durable and not any(one.kind == "session" for one in self.unconfirmed)
+    def _ended(self) -> str:
+        if self.runs:
+            return f"{count(len(self.runs), 'answer')} cut off"
+        if self.messages:
+            return f"{count(len(self.messages), 'message')} that had not started"
+        return f"{count(len(self.cells), 'program')} frozen"
 
-    def _processes(self) -> str:
+    def _quiet(self, *, late: bool) -> Row | None:
+        seen = " as far as can be seen" if self.level in _CAVEATS else ""
+        when = f"quiet{seen} after {self.took * 1000:.0f} ms" if self.quiet else "not all quiet yet"
+        words = f"quiet{seen} by now" if late else when
+        tone = "fine" if late or self.quiet else "doubt"
+        return row("quiet", "", (), tone, words=words if self else "")
+
+    @property
+    def _beyond(self) -> list[str]:
+        """Why there may be something that is out of reach."""
+        return [one.name for one in self.unconfirmed if one.kind == "session"]
+
+    def _ending(self, *, ids: bool, late: bool) -> Row | None:
+        left = [one for one in self.unconfirmed if one.kind != "session"]
+        names = list(map(str, left))
+        told = names if ids else [f"{one.kind} {_PLAINLY.get(one.kind, one.name)}" for one in left]
+        if late:
+            return row("ending", "ended only later", names, "news", without_ids=told)
+        return row("ending", "still ending", names, "doubt", without_ids=told)
+
+    def _processes(self) -> Row | None:
         """Those that were killed, kept or not confirmed by name; the polite ones are counted."""
         caveat = f"; {_CAVEATS[self.level]}" if self.level in _CAVEATS else ""
+        how = f" (level {self.level}{caveat})" if self.level else ""
         if not self.processes:
-            return f"none was left in its group (level {self.level}{caveat})" if caveat else ""
-        ended = sum(process.fate == "ended" for process in self.processes)
-        parts = [f"{ended} ended"] if ended else []
-        for fate in ("killed", "kept", "unconfirmed"):
-            named = [f"{p.pid} {_short(p.command)}" for p in self.processes if p.fate == fate]
-            more = f" and {len(named) - _MOST_NAMED} more" if len(named) > _MOST_NAMED else ""
-            if named:
-                parts.append(f"{fate}: {', '.join(named[:_MOST_NAMED])}{more}")
-        return f"{'; '.join(parts)} (level {self.level}{caveat})"
+            words = f"none was left in its group{how}" if self and caveat else ""
+            return row("processes", "processes", (), words=words)
+        named = {fate: [_process(p) for p in self.processes if p.fate == fate] for fate in _FATES}
+        parts = [f"{len(named['ended'])} ended"] if named["ended"] else []
+        parts += [f"{fate}: {some(named[fate], _MOST_NAMED)}" for fate in _FATES[1:] if named[fate]]
+        tone = "doubt" if caveat or named["unconfirmed"] else "news"
+        names = [f"{name} {fate}" for fate in _FATES for name in named[fate]]
+        return row("processes", "processes", names, tone, words=f"{'; '.join(parts)}{how}")
 
-    def _quoted(self, fate: str) -> str:
-        return ", ".join(f"“{_short(m.message.text)}”" for m in self.messages if m.fate == fate)
+    @property
+    def _unstored(self) -> tuple[str, ...]:
+        late = self and not self.durable and not self._beyond
+        return ("no new message is taken until it is",) if late else ()
 
-
-def _message(plain: dict[str, Any]) -> MessageReport:
-    attachments = tuple(Attachment(**one) for one in plain["message"].pop("attachments"))
-    return MessageReport(Message(**plain["message"], attachments=attachments), plain["fate"])
-
-
-def _tool(plain: dict[str, Any]) -> ToolReport:
-    return ToolReport(plain["call"], plain["name"], Status(plain["status"]))
+    def _quoted(self, fate: str) -> list[str]:
+        return [f"“{short(m.message.text)}”" for m in self.messages if m.fate == fate]
 
 
-_PARTS: dict[str, Callable[[dict[str, Any]], object]] = {
-    "refused": lambda plain: Refusal(**plain),
-    "calls": _tool,
-    "answers": lambda plain: AnswerReport(**plain),
-    "children": lambda plain: ChildReport(**plain),
-    "cells": lambda plain: CellReport(plain["cell"], plain["frontier"], tuple(plain["waits"])),
-    "processes": lambda plain: ProcessReport(**plain),
-    "messages": _message,
-    "unconfirmed": lambda plain: Unconfirmed(**plain),
-}
-_PLAIN = (
-    "session",
-    "generation",
-    "reason",
-    "fenced_at",
-    "took",
-    "runs",
-    "dropped",
-    "durable",
-    "level",
-)
+def _tools(kind: RowKind, calls: Sequence[ToolReport], tone: Tone) -> Row | None:
+    became = calls[0].status if calls else ""
+    return row(kind, f"tools {became}", (call.name for call in calls), tone)
 
 
-def _cell(cell: CellReport) -> str:
-    waits = f" (waited on {', '.join(cell.waits)})" if cell.waits else ""
-    return f"{cell.cell}{waits}"
+def _process(one: ProcessReport) -> str:
+    command = short(one.command)
+    return f"{one.pid} {command}" if one.pid > 0 else command
 
 
-def _fates(children: tuple[ChildReport, ...]) -> list[str]:
+def _programs(cells: Sequence[CellReport], *, ids: bool) -> Row | None:
+    did = [f"waited on {', '.join(one.waits)}" if one.waits else "was running" for one in cells]
+    named = [f"{one.cell} ({what})" for one, what in zip(cells, did, strict=True)]
+    plainly = [f"one that {what}" for what in did]
+    return row("programs", "programs frozen", named, "news", without_ids=named if ids else plainly)
+
+
+def _children(children: Sequence[ChildReport], *, ids: bool) -> Row | None:
+    named = [f"{child.session} {child.fate}" for child in children]
     fates = [child.fate for child in children]
-    return [f"{fates.count(fate)} {fate}" for fate in dict.fromkeys(fates)]
+    counted = [f"{fates.count(fate)} {fate}" for fate in dict.fromkeys(fates)]
+    return row("children", "children", named, "news", without_ids=named if ids else counted)
 
 
-def _names(calls: tuple[ToolReport, ...]) -> str:
-    return ", ".join(call.name for call in calls)
+def _lost(runs: Sequence[RunId], *, ids: bool) -> Row | None:
+    label, plainly = "lost with the process that had it", [count(len(runs), "run")] if runs else []
+    return row("lost", label, runs, "news", without_ids=runs if ids else plainly)
 
 
-def _count(number: int, what: str) -> str:
-    return "" if not number else f"1 {what}" if number == 1 else f"{number} {what}s"
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 60 else line[:59] + "…"
+def _refused(many: int, first: Sequence[Refusal]) -> Row | None:
+    names: list[str] = []
+    for what, same in groupby(first, key=lambda one: one.what):
+        times = [one.after * 1000 for one in same]
+        often = f", {len(times)} times" if len(times) > 1 else ""
+        names.append(f"{short(what)}{often}, {times[0]:.0f} ms later")
+    if names and many > len(first):
+        names.append(f"{many - len(first)} more that are only counted")
+    every = max(many, len(first))
+    words = count(every, "effect") if every else ""
+    return row("refused", "refused after the stop", names, "news", words=words)

@@ -36,9 +36,10 @@ from lastword.core.entries import (
     Used,
 )
 from lastword.core.model import Message, MessageId, RunId, SessionId, Status
+from lastword.core.plain import written
 from lastword.core.question import Question, QuestionNews
 from lastword.core.queue import Queued, QueueNews
-from lastword.core.receipt import ProcessNews, Receipt, ToolReport, Unconfirmed
+from lastword.core.receipt import ProcessNews, Receipt, Unconfirmed
 from lastword.core.recovery import Recovery
 from lastword.core.scene import Span
 from lastword.core.shown import Shown
@@ -54,6 +55,7 @@ from lastword.core.story import (
 )
 from lastword.runtime.ticket import Ticket
 from lastword.server import cell_wire, process_wire, question_wire, wire
+from lastword.server.naming import renamed
 from lastword.surfaces.words import worded
 
 encode = msgspec.json.Encoder().encode
@@ -91,52 +93,20 @@ class Shapes:
         by = self.out(message.by) if message.origin == "child" else message.by
         return wire.MessageOut(message.id, message.text, by, message.origin, attached)
 
-    def receipt(self, receipt: Receipt) -> wire.ReceiptOut:
-        named = self._named(receipt)
+    def receipt(self, receipt: Receipt, *, settled: bool = False) -> wire.ReceiptOut:
+        """With the names that its principal knows; `settled` if what was still ending has ended."""
+        known = renamed(receipt, self.out)
+        known = replace(known, unconfirmed=tuple(self.left(one) for one in known.unconfirmed))
+        fields: dict[str, Any] = {one.name: getattr(known, one.name) for one in written(Receipt)}
+        fields["messages"] = [
+            wire.MessageFate(self.message(m.message), m.fate) for m in known.messages
+        ]
         return wire.ReceiptOut(
-            session=named.session,
-            generation=receipt.generation,
-            reason=receipt.reason,
-            fenced_at=receipt.fenced_at,
-            took=receipt.took,
-            idle=not receipt,
-            quiet=receipt.quiet,
-            durable=receipt.durable,
-            words=str(named),
-            runs=list(named.runs),
-            lost=list(named.lost),
-            dropped=receipt.dropped,
-            refused=[wire.RefusalOut(one.what, one.after) for one in receipt.refused],
-            calls=[self._tool(call) for call in receipt.calls],
-            answers=[
-                wire.AnswerOut(
-                    *(self.out(one.call), one.name, one.allowed, one.by, one.at),
-                    one.subject,
-                    one.scope,
-                )
-                for one in receipt.answers
-            ],
-            children=[wire.ChildOut(c.session, c.run, c.fate) for c in named.children],
-            processes=[wire.ProcessFate(p.pid, p.command, p.fate) for p in receipt.processes],
-            cells=[wire.CellFrozen(c.cell, c.frontier, list(c.waits)) for c in receipt.cells],
-            level=receipt.level,
-            messages=[wire.MessageFate(self.message(m.message), m.fate) for m in receipt.messages],
-            unconfirmed=[wire.UnconfirmedOut(one.kind, one.name) for one in named.unconfirmed],
-        )
-
-    def _named(self, receipt: Receipt) -> Receipt:
-        """With the names that its principal knows. They are put where names are: what is told in
-        words, like a command line, may have the same letters in it and stays as it is."""
-        return replace(
-            receipt,
-            session=SessionId(self.out(receipt.session)),
-            runs=tuple(RunId(self.out(run)) for run in receipt.runs),
-            lost=tuple(RunId(self.out(run)) for run in receipt.lost),
-            children=tuple(
-                replace(c, session=SessionId(self.out(c.session)), run=RunId(self.out(c.run)))
-                for c in receipt.children
-            ),
-            unconfirmed=tuple(self.left(one) for one in receipt.unconfirmed),
+            **fields,
+            idle=not known,
+            quiet=known.quiet,
+            words=str(known),
+            rows=list(known.rows(ids=False, settled=settled)),
         )
 
     def left(self, one: Unconfirmed) -> Unconfirmed:
@@ -148,9 +118,6 @@ class Shapes:
         if isinstance(fact, Recovery):
             return str(replace(fact, lost=tuple(RunId(self.out(run)) for run in fact.lost)))
         return words_of(fact)
-
-    def _tool(self, report: ToolReport) -> wire.ToolOut:
-        return wire.ToolOut(self.out(report.call), report.name, report.status)
 
     def queue(self, news: QueueNews) -> wire.QueueOut:
         return wire.QueueOut([self.queued(one) for one in news.messages], news.hushed)
@@ -364,7 +331,7 @@ def unread(receipt: Receipt) -> Receipt:
         ),
         refused=tuple(replace(one, what=_UNTOLD) for one in receipt.refused),
         unconfirmed=tuple(replace(one, name=_UNTOLD) for one in receipt.unconfirmed),
-        cells=tuple(replace(one, waits=()) for one in receipt.cells),
+        cells=tuple(replace(one, waits=(_UNTOLD,) * len(one.waits)) for one in receipt.cells),
         answers=tuple(replace(one, subject=_UNTOLD, scope="") for one in receipt.answers),
     )
 

@@ -3,11 +3,14 @@ from them."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
 
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType, defstruct
 
-from lastword.core.model import Origin, Outcome, Placement, Policy, Reason, Status
+from lastword.core.model import Origin, Outcome, Placement, Policy
+from lastword.core.plain import written
+from lastword.core.receipt import Receipt
+from lastword.core.rows import Row
 from lastword.server.cell_wire import CellOut
 from lastword.server.process_wire import ProcessOut
 from lastword.server.question_wire import QuestionOut
@@ -146,30 +149,6 @@ class TicketOut(Struct):
     outcome: Outcome | None
 
 
-class ToolOut(Struct):
-    """One tool call of a run that was ended."""
-
-    call: str
-    name: str
-    status: Status
-
-
-class ChildOut(Struct):
-    """One child run, and what became of it."""
-
-    session: str
-    run: str
-    fate: Literal["ended", "kept", "unconfirmed"]
-
-
-class ProcessFate(Struct):
-    """One process that was running, and what became of it."""
-
-    pid: int
-    command: str
-    fate: Literal["ended", "killed", "kept", "unconfirmed"]
-
-
 class AttachmentOut(Struct):
     """What came with a message, without its data."""
 
@@ -196,64 +175,27 @@ class MessageFate(Struct):
     fate: Literal["dropped", "paused"]
 
 
-class RefusalOut(Struct):
-    """Something that was tried so many seconds after the fence, and was not done."""
+if TYPE_CHECKING:
 
-    what: str
-    after: float
+    class _OfReceipt(Struct):
+        """What of a receipt's own fields is looked at here."""
 
-
-class UnconfirmedOut(Struct):
-    """Something that had not ended yet."""
-
-    kind: str
-    name: str
+        messages: list[MessageFate]
+else:
+    _KINDS = get_type_hints(Receipt) | {"messages": list[MessageFate]}
+    _OfReceipt = defstruct("_OfReceipt", [(one.name, _KINDS[one.name]) for one in written(Receipt)])
 
 
-class CellFrozen(Struct):
-    """A cell that will not go on, and what it waited on."""
+class ReceiptOut(_OfReceipt, kw_only=True):
+    """What a stop or a takeover ended, dropped, skipped, kept and could not confirm.
 
-    cell: str
-    frontier: int
-    waits: list[str]
+    It has every field of a receipt, and all there is to know of it in `rows`, in words.
+    """
 
-
-class AnswerOut(Struct):
-    """What a person answered to a run that was ended."""
-
-    call: str
-    name: str
-    allowed: bool
-    by: str
-    at: float
-    subject: str
-    scope: str
-
-
-class ReceiptOut(Struct):
-    """What a stop or a takeover ended, dropped, skipped, kept and could not confirm."""
-
-    session: str
-    generation: int
-    reason: Reason
-    fenced_at: float
-    took: float
     idle: bool
     quiet: bool
-    durable: bool
     words: str
-    runs: list[str]
-    lost: list[str]
-    dropped: int
-    refused: list[RefusalOut]
-    calls: list[ToolOut]
-    answers: list[AnswerOut]
-    children: list[ChildOut]
-    processes: list[ProcessFate]
-    cells: list[CellFrozen]
-    level: str
-    messages: list[MessageFate]
-    unconfirmed: list[UnconfirmedOut]
+    rows: list[Row]
 
 
 class Stopped(Struct):

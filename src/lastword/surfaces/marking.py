@@ -47,6 +47,12 @@ def marked(text: str) -> str:
     return _LIKE_A_MARK.sub(_BRACKET, text).translate(_IN_LINES)
 
 
+def in_short(text: str, longest: int = 70) -> str:
+    """The same where it is only mentioned: its words in one line, cut if they are many."""
+    line = in_line(" ".join(text.split()))
+    return line if len(line) <= longest else f"{line[:longest]}…"
+
+
 def in_line(text: str) -> str:
     """The same in one line: a name, a title."""
     if text.isascii() and text.isprintable():

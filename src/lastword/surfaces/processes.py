@@ -9,10 +9,9 @@ from typing import TypeAlias
 
 from lastword.runtime.jobs import Job, signal_named
 from lastword.runtime.session import Session
-from lastword.surfaces.marking import in_line, marked
+from lastword.surfaces.marking import in_line, in_short, marked
 
 USAGE = "read ID [FROM] · write ID TEXT · finish ID · signal ID NAME · end ID"
-_LONGEST = 70
 _READ = 4_000  # bytes
 Act: TypeAlias = Callable[[Job, str], Awaitable[str]]
 
@@ -55,9 +54,8 @@ def too_late(job: Job) -> str:
 
 
 def _row(job: Job) -> str:
-    command = in_line(job.command)
-    short = command if len(command) <= _LONGEST else f"{command[:_LONGEST]}…"
-    return f"{job.id}  {job.pid}  {'kept' if job.kept else 'ends with its answer'}  {short}"
+    standing = "kept" if job.kept else "ends with its answer"
+    return f"{job.id}  {job.pid}  {standing}  {in_short(job.command)}"
 
 
 async def _read(job: Job, words: str) -> str:

@@ -60,6 +60,18 @@ def worded(question: Question) -> Worded:
     return Worded(_asks(question), kind, summary, tuple(map(_marked, shown.lines)), notes, answers)
 
 
+def question_lines(question: Question) -> list[str]:
+    """All of it as text, over the lines it has."""
+    said = worded(question)
+    summary = f" ({said.summary})" if said.summary else ""
+    lines = [f"{mark if mark != '@' else '…'} {text}" for mark, text in said.lines]
+    return [
+        f"? {in_line(question.tool)} {said.asks}{summary}",
+        *(f"  {line}" for line in lines),
+        *(f"  ! {note}" for note in said.notes),
+    ]
+
+
 def choices(question: Question) -> tuple[Choice, ...]:
     """The answers there are, in the order in which they are offered."""
     always = [

@@ -1,23 +1,9 @@
-"""A question, as a terminal shows it."""
+"""How a question is answered at a terminal."""
 
 from __future__ import annotations
 
 from lastword.cli.chat.asking import keys_of
 from lastword.core.question import Question
-from lastword.surfaces.marking import in_line
-from lastword.surfaces.words import worded
-
-
-def question_lines(question: Question) -> list[str]:
-    """All of it, over the lines it has."""
-    said = worded(question)
-    summary = f" ({said.summary})" if said.summary else ""
-    lines = [f"{mark if mark != '@' else '…'} {text}" for mark, text in said.lines]
-    return [
-        f"? {in_line(question.tool)} {said.asks}{summary}",
-        *(f"  {line}" for line in lines),
-        *(f"  ! {note}" for note in said.notes),
-    ]
 
 
 def answers_line(question: Question) -> str:

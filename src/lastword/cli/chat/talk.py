@@ -8,18 +8,16 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from secrets import token_hex
 
-from lastword.agent.left import left_question
 from lastword.agent.permission import Questions as Known
 from lastword.cli.chat import commands
 from lastword.cli.chat.asking import Asking, Questions
 from lastword.cli.chat.keys import bindings
 from lastword.cli.chat.paint import Paint
-from lastword.cli.chat.question import answers_line, question_lines
+from lastword.cli.chat.question import answers_line
 from lastword.cli.chat.recap import recap
 from lastword.cli.chat.screen import Live, Screen
 from lastword.cli.chat.telling import MORE, Telling
 from lastword.cli.chat.words import count, receipt_lines, rows_of, short
-from lastword.core.cell import PendingCall
 from lastword.core.entries import Said
 from lastword.core.model import MessageId, Outcome, Policy
 from lastword.core.question import Question
@@ -32,6 +30,7 @@ from lastword.runtime.stop import Answer
 from lastword.runtime.tasks import Tasks, ended
 from lastword.runtime.ticket import Ticket
 from lastword.surfaces.following import Following
+from lastword.surfaces.words import question_lines
 
 _BY_SIGNAL = 128  # and its number: what a shell calls a command that a signal ended
 _PLACED = {"queued": "queued", "collecting": "collected", "steering": "told to the answer"}
@@ -208,11 +207,14 @@ class Chat:
         """Whether there is something to stop."""
         return self.session.busy or bool(self._lines.living)
 
-    def left(self, call: PendingCall) -> Question:
-        """What a person is shown of a call that a program waits on."""
-        if isinstance(self._questions, Known):
-            return self._questions.left(self.session.id, call)
-        return left_question(self.session.id, call)
+    @property
+    def known(self) -> Known | None:
+        """Where it is known what a call would do that a program waits on."""
+        return self._questions if isinstance(self._questions, Known) else None
+
+    def set_mode(self, mode: Policy) -> None:
+        """What a line does from here on, while an answer is being made."""
+        self.mode = mode
 
     @property
     def receipt(self) -> Receipt | None:

@@ -9,10 +9,8 @@ from typing import Literal, Protocol, assert_never
 from lastword.cli.chat.arguments import arguments_line
 from lastword.cli.chat.blocks import Block, Blocks
 from lastword.cli.chat.paint import Paint, Style
-from lastword.cli.chat.programs import WAITS
 from lastword.cli.chat.words import (
     call_line,
-    noteworthy,
     plain,
     receipt_lines,
     short,
@@ -21,9 +19,11 @@ from lastword.core import scene
 from lastword.core.cell import StoredCell
 from lastword.core.model import CallId, Message, MessageId, Outcome, Reason, RunId, Status
 from lastword.core.receipt import Receipt
+from lastword.core.rows import noteworthy
 from lastword.core.scene import CallPart, Change, Part, TurnHead
 from lastword.core.turns import SETTLED
 
+WAITS = "? A program waits for you; /programs shows what for."
 MORE = "(more was said than could be shown)"
 
 
@@ -225,7 +225,7 @@ class Telling:
     def _stopped(self, receipt: Receipt) -> None:
         self.receipt = receipt
         if receipt.reason is Reason.SUPERSEDED:
-            if noteworthy(receipt):
+            if noteworthy(receipt.rows()):
                 self.aside("\n".join(receipt_lines(receipt)))
             return
         self.stopping = False

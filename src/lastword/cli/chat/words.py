@@ -9,25 +9,17 @@ as harmless as one that comes whole.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
 
 from lastword.core.entries import Began, Finished
-from lastword.core.model import MessageId, Reason, Status
+from lastword.core.model import MessageId, Status
 from lastword.core.receipt import Receipt
+from lastword.core.rows import in_brief
 from lastword.core.story import Fact
 
 _TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _PICTURES = 0x2400  # where the pictures of the control characters begin
 _MARK = "\ufffd"
-_NAMED = 3  # as many are named as a person takes in
 _LONGEST = 48  # characters of a name, a command line or a message, where it is only mentioned
-_VERBS = {
-    Reason.STOPPED: "Stopped",
-    Reason.SUPERSEDED: "Replaced",
-    Reason.SHUTDOWN: "Shut down",
-    Reason.PARENT: "Ended with its parent",
-    Reason.LOST: "Lost to another process",
-}
 
 
 class _Marks(dict[int, str | None]):
@@ -88,61 +80,8 @@ def call_line(name: str, status: Status, seconds: float | None = None, said: str
 
 def receipt_lines(receipt: Receipt, more: str = "/receipt shows all.") -> list[str]:
     """A receipt in at most two lines: what has ended, and what a person should know of."""
-    if not receipt or any(one.kind == "session" for one in receipt.unconfirmed):
-        return [short(receipt.words, 300)]
-    verb = _VERBS[receipt.reason]
-    when = f" after {receipt.took * 1000:.0f} ms" if receipt.quiet else ""
-    told = "; ".join(filter(None, (", ".join(_ended(receipt)), *_other(receipt))))
-    lines = [f"{verb}{when}: {told}."]
-    if doubts := _doubts(receipt):
-        lines.append(" ".join(filter(None, (*doubts, more))))
-    return lines
-
-
-def noteworthy(receipt: Receipt) -> bool:
-    """Whether a person who only wanted to say something else should hear of it."""
-    return bool(_doubts(receipt) or receipt.processes or receipt.messages or receipt.children)
-
-
-def _ended(receipt: Receipt) -> list[str]:
-    fates = [process.fate for process in receipt.processes]
-    ended, killed = fates.count("ended"), fates.count("killed")
-    children = sum(child.fate == "ended" for child in receipt.children)
-    runs = len(receipt.runs)
-    parts = [
-        ("the answer" if runs == 1 else count(runs, "answer")) if runs else "",
-        count(children, "child run") if children else "",
-        count(ended + killed, "process") if ended + killed else "",
-        f"{killed} of them killed" if killed else "",
-    ]
-    return [part for part in parts if part]
-
-
-def _other(receipt: Receipt) -> list[str]:
-    kept = sum(process.fate == "kept" for process in receipt.processes)
-    dropped = [m.message.text for m in receipt.messages if m.fate == "dropped"]
-    waiting = sum(m.fate == "paused" for m in receipt.messages)
-    return [
-        f"{count(kept, 'process')} kept" if kept else "",
-        f"{count(len(dropped), 'message')} dropped ({_names(dropped)})" if dropped else "",
-        f"{count(waiting, 'message')} left waiting" if waiting else "",
-    ]
-
-
-def _doubts(receipt: Receipt) -> list[str]:
-    rows = [
-        ("May have executed", [call.name for call in receipt.tools[Status.MAY_HAVE_EXECUTED]]),
-        ("Still ending", [str(one) for one in receipt.unconfirmed]),
-        ("Not called", [call.name for call in receipt.tools[Status.NOT_STARTED]]),
-        ("Not stored yet", [] if receipt.durable else ["nothing new is taken until it is"]),
-    ]
-    return [f"{label}: {_names(names)}." for label, names in rows if names]
-
-
-def _names(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    named = ", ".join(short(name) for name in names[:_NAMED])
-    return f"{named} and {more} more" if more > 0 else named
+    first, *doubts = map(plain, in_brief(receipt.rows(ids=False)))
+    return [first, *(f"{line} {more}".rstrip() for line in doubts)]
 
 
 def last_rows(text: str, columns: int, rows: int) -> str:
@@ -167,11 +106,6 @@ def width(text: str) -> int:
     if text.isascii():
         return len(text) + 7 * text.count("\t")
     return sum(2 if unicodedata.east_asian_width(c) in "WFA" else 1 for c in text)
-
-
-def listing(lines: Iterable[str], *, nothing: str) -> list[str]:
-    """Lines, or a word about there being none."""
-    return list(lines) or [nothing]
 
 
 def about(fact: Fact) -> tuple[MessageId, ...]:

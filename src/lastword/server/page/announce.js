@@ -1,6 +1,6 @@
 // For whoever listens instead of looking: finished things, once, and not each word as it comes.
 
-import { head, lines } from "./receipt-words.js";
+import { headline, noteworthy, rowLine, rowsOf } from "./receipt-rows.js";
 import { standing } from "./program-facts.js";
 import { endWords, waitsFor } from "./program-words.js";
 import { plain, short } from "./words.js";
@@ -43,10 +43,10 @@ function firstLines({ lines: all, summary }) {
 /** @param {Item} item @param {Item | undefined} before @returns {string[]} */
 function toldOf(item, before) {
   if (item === before) return [];
-  if (item.kind === "receipt")
-    return [
-      [head(item.receipt, item.settled), ...lines(item.receipt).map((one) => one.text)].join(". "),
-    ];
+  if (item.kind === "receipt") {
+    const rows = rowsOf(item.receipt);
+    return [plain([headline(rows), ...noteworthy(rows).map(rowLine)].join(". "))];
+  }
   if (item.kind !== "turn" || before?.kind !== "turn" || before.outcome || !item.outcome) return [];
   const text = item.parts
     .map((part) => (part.kind === "text" ? part.text : null))

@@ -2,7 +2,6 @@
 // below them, the fence as a line and what it refused as hollow marks behind it. Pure: a state and
 // a width give a list of shapes, each with what it tells when it is pointed at.
 
-import { why } from "./receipt-words.js";
 import { lanesOf } from "./timeline-lanes.js";
 import { scaleOf } from "./timeline-scale.js";
 import { runNumber } from "./view.js";
@@ -17,6 +16,14 @@ const LETTER = 5.9; // pixels of an average letter of the labels
 const MARKS = 6; // hollow marks that are drawn; the rest is a number
 /** @type {Span["kind"][][]} */
 const ROWS = [["tool", "wait"], ["process"]];
+/** What a fence is labelled with. @type {Record<string, string>} */
+const WHY = {
+  stopped: "stop",
+  superseded: "new message",
+  shutdown: "shutdown",
+  parent: "parent stopped",
+  lost: "lost",
+};
 /** @type {Record<Span["kind"], [number, number]>} */
 const SPANS = { tool: [6, 8], wait: [6, 8], process: [3, 5] };
 
@@ -211,7 +218,8 @@ function drawFences(shapes, lanes, scale, bottom, width) {
   let free = -Infinity;
   for (const { turn, receipt, fence } of lanes) {
     const x = scale.x(fence);
-    const text = why(receipt ?? { reason: turn.outcome });
+    const reason = receipt?.reason ?? turn.outcome;
+    const text = WHY[reason] ?? reason;
     shapes.push({
       key: `fence ${turn.run}`,
       tag: "line",

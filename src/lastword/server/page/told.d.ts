@@ -8,14 +8,14 @@ export interface AnswerIn {
   scope?: string;
 }
 
-export interface AnswerOut {
+export interface AnswerReport {
   call: string;
   name: string;
   allowed: boolean;
   by: string;
   at: number;
-  subject: string;
-  scope: string;
+  subject?: string;
+  scope?: string;
 }
 
 export interface AttachmentIn {
@@ -44,12 +44,6 @@ export interface CellEnding {
   may_have_executed: Array<PendingOut>;
 }
 
-export interface CellFrozen {
-  cell: string;
-  frontier: number;
-  waits: Array<string>;
-}
-
 export interface CellOut {
   id: string;
   session: string;
@@ -64,11 +58,17 @@ export interface CellOut {
 
 export type CellOutcome = "completed" | "failed" | "frozen" | "lost" | "terminated";
 
+export interface CellReport {
+  cell: string;
+  frontier: number;
+  waits: Array<string>;
+}
+
 export interface Cells {
   cells: Array<CellOut>;
 }
 
-export interface ChildOut {
+export interface ChildReport {
   session: string;
   run: string;
   fate: "ended" | "kept" | "unconfirmed";
@@ -209,12 +209,6 @@ export interface Problem {
   id: string;
 }
 
-export interface ProcessFate {
-  pid: number;
-  command: string;
-  fate: "ended" | "kept" | "killed" | "unconfirmed";
-}
-
 export interface ProcessOut {
   id: string;
   pid: number;
@@ -226,6 +220,12 @@ export interface ProcessOut {
   ended_at: number | null;
   code: number | null;
   output: string;
+}
+
+export interface ProcessReport {
+  pid: number;
+  command: string;
+  fate: "ended" | "kept" | "killed" | "unconfirmed";
 }
 
 export interface Processes {
@@ -277,22 +277,23 @@ export interface ReceiptOut {
   reason: Reason;
   fenced_at: number;
   took: number;
-  idle: boolean;
-  quiet: boolean;
-  durable: boolean;
-  words: string;
   runs: Array<string>;
-  lost: Array<string>;
   dropped: number;
-  refused: Array<RefusalOut>;
-  calls: Array<ToolOut>;
-  answers: Array<AnswerOut>;
-  children: Array<ChildOut>;
-  processes: Array<ProcessFate>;
-  cells: Array<CellFrozen>;
+  refused: Array<Refusal>;
+  calls: Array<ToolReport>;
+  children: Array<ChildReport>;
+  processes: Array<ProcessReport>;
+  cells: Array<CellReport>;
   level: string;
   messages: Array<MessageFate>;
-  unconfirmed: Array<UnconfirmedOut>;
+  unconfirmed: Array<Unconfirmed>;
+  durable: boolean;
+  answers: Array<AnswerReport>;
+  lost: Array<string>;
+  idle: boolean;
+  quiet: boolean;
+  words: string;
+  rows: Array<Row>;
 }
 
 export interface Receipts {
@@ -300,7 +301,7 @@ export interface Receipts {
   next: number | null;
 }
 
-export interface RefusalOut {
+export interface Refusal {
   what: string;
   after: number;
 }
@@ -309,6 +310,15 @@ export interface ResumeIn {
   generation: number;
   results?: Record<string, CallAnswer>;
   allow?: Array<string>;
+}
+
+export interface Row {
+  kind: "answers" | "beyond" | "called" | "children" | "doubtful" | "dropped" | "ending" | "head" | "lost" | "processes" | "programs" | "quiet" | "refused" | "uncalled" | "unseen" | "unstored" | "waiting";
+  label: string;
+  words: string;
+  brief: string;
+  tone: "doubt" | "fine" | "news";
+  names: Array<string>;
 }
 
 export interface SessionOut {
@@ -374,7 +384,7 @@ export interface TicketOut {
   outcome: Outcome | null;
 }
 
-export interface ToolOut {
+export interface ToolReport {
   call: string;
   name: string;
   status: Status;
@@ -385,8 +395,8 @@ export interface Transcript {
   next: number | null;
 }
 
-export interface UnconfirmedOut {
-  kind: string;
+export interface Unconfirmed {
+  kind: "child" | "delivery" | "process" | "run" | "session" | "task" | "tool";
   name: string;
 }
 

@@ -80,7 +80,7 @@ export type Session = Pick<told.SessionOut, "id" | "title" | "state" | "at"> & {
   fresh?: boolean; // it exists on this page only
 };
 export type Message = { id: string; text: string; at?: number } & Partial<told.MessageOut>;
-export type Receipt = told.ReceiptOut & { later?: told.UnconfirmedOut[] };
+export type Receipt = told.ReceiptOut & { later?: told.Unconfirmed[] };
 export type Cell = told.CellOut;
 export type EndedCell = Cell & { ending: told.CellEnding };
 export type Process = Omit<told.ProcessOut, "output"> & { output?: string; generation?: number };
@@ -89,7 +89,7 @@ export type Queued = told.QueuedOut;
 export type Asked = told.QuestionOut | told.WaitingOut;
 export type Choice = Omit<told.ChoiceOut, "label">;
 export type Answers = Required<Pick<told.ResumeIn, "results" | "allow">>;
-export type { CallAnswer, Given, LineOut, OutputOut, ProcessFate, WaitingOut } from "./told.d.ts";
+export type { CallAnswer, Given, LineOut, OutputOut, WaitingOut } from "./told.d.ts";
 
 /** What could not be done, as it is told to the person. */
 export interface Wrong {

@@ -1,0 +1,126 @@
+"""What can be typed behind a slash wherever a person talks: the same words do the same everywhere.
+
+A surface is a `Talk`, offers `COMMANDS`, and shows what is answered. What only one place needs (to
+leave, to go to another session) is its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Protocol, get_args
+
+from lastword.agent.permission import Questions
+from lastword.core.model import Policy
+from lastword.core.receipt import Receipt
+from lastword.core.value import value
+from lastword.errors import LastwordError
+from lastword.runtime.session import Session
+from lastword.surfaces import processes, programs, queue
+from lastword.surfaces.marking import marked
+
+_MODES: tuple[Policy, ...] = get_args(Policy)
+
+
+class Talk(Protocol):
+    """Where a command was typed, and what it may do there."""
+
+    @property
+    def session(self) -> Session: ...
+    @property
+    def mode(self) -> Policy: ...
+    @property
+    def receipt(self) -> Receipt | None: ...  # the last that was given here
+    @property
+    def by(self) -> str: ...
+    @property
+    def known(self) -> Questions | None: ...  # where it is known what a call would do
+    def stop(self) -> Awaitable[Receipt] | None: ...  # None: it tells of the receipt by itself
+    def set_mode(self, mode: Policy) -> None: ...
+
+
+@value
+class Done:
+    """What is to be said of it, and the receipt of what was stopped by it."""
+
+    words: str
+    receipt: Receipt | None = None
+
+
+@value
+class Command:
+    """What it is for, what can follow its name, and what it does."""
+
+    about: str
+    usage: str
+    act: Callable[[Talk, str], Awaitable[str | Done]]
+
+
+def named(text: str) -> str | None:
+    """The command that a text is; any other word behind a slash is none."""
+    found = _COMMAND.fullmatch(text.strip())
+    return found[1] if found else None
+
+
+async def do(talk: Talk, name: str, words: str) -> Done:
+    """Do it; what is said of it also says why, if it cannot be done."""
+    try:
+        done = await COMMANDS[name].act(talk, words.strip())
+    except (LastwordError, ValueError, BrokenPipeError) as error:
+        return Done(marked(str(error)))
+    return Done(done) if isinstance(done, str) else done
+
+
+async def _stop(talk: Talk, _: str) -> Done:
+    coming = talk.stop()
+    if coming is None:
+        return Done("")
+    receipt = await coming
+    return Done(marked(receipt.words), receipt or None)
+
+
+async def _mode(talk: Talk, word: str) -> str:
+    mode = mode_of(word)
+    if word and mode is None:
+        raise ValueError(f"{word} is not one of {', '.join(_MODES)}")
+    if mode:
+        talk.set_mode(mode)
+    return f"While an answer is being made, a new message: {talk.mode}."
+
+
+def mode_of(word: object) -> Policy | None:
+    """The mode of that name."""
+    return next((mode for mode in _MODES if mode == word), None)
+
+
+async def _receipt(talk: Talk, _: str) -> str:
+    receipt = talk.receipt
+    if receipt is None:
+        found = [entry for entry in await talk.session.log() if isinstance(entry, Receipt)]
+        receipt = found[-1] if found else None
+    return marked(receipt.words) if receipt else "Nothing was stopped here."
+
+
+async def _processes(talk: Talk, words: str) -> str:
+    return await processes.do(talk.session, words, by=talk.by or None)
+
+
+async def _queue(talk: Talk, words: str) -> str:
+    return await queue.do(talk.session, words)
+
+
+async def _programs(talk: Talk, words: str) -> str:
+    return await programs.do(talk.session, words, known=talk.known, by=talk.by)
+
+
+COMMANDS: dict[str, Command] = {
+    "stop": Command("Stop what is going on, and show the receipt", "", _stop),
+    "mode": Command(
+        "What a new message does while an answer is being made", " | ".join(_MODES), _mode
+    ),
+    "receipt": Command("All that the last stop ended", "", _receipt),
+    "processes": Command("What goes on under an id", processes.USAGE, _processes),
+    "queue": Command("What waits for its turn", queue.USAGE, _queue),
+    "programs": Command("What programs wait for you to allow", programs.USAGE, _programs),
+}
+_COMMAND = re.compile(rf"/({'|'.join(COMMANDS)})(?:\s.*)?", re.DOTALL)
