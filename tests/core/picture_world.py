@@ -73,7 +73,7 @@ class World:
         self.counts[name] = self.counts.get(name, 0) + 1
         getattr(self, f"_{name}")()
 
-    def _tell(self, fact: Fact, *, log: bool = True) -> None:
+    def tell(self, fact: Fact, *, log: bool = True) -> None:
         number = len(self.events) + 1
         at = float(number)
         if hasattr(fact, "at"):
@@ -100,13 +100,13 @@ class World:
     def _queue(self) -> None:
         steering = (Queued(self.steering, self.run, "steering"),) if self.steering else ()
         rest = tuple(Queued(one, RunId(f"q{one.id}"), "queued") for one in self.waiting)
-        self._tell(QueueNews((*steering, *rest), hushed=False))
+        self.tell(QueueNews((*steering, *rest), hushed=False))
 
     # a message, and the run that answers it
 
     def _say(self) -> None:
         message = self._message()
-        self._tell(story.Said(message, RunId(f"s#{self.runs + 1}")))
+        self.tell(story.Said(message, RunId(f"s#{self.runs + 1}")))
         if self.active:
             self.waiting.append(message)
             self._queue()
@@ -118,62 +118,62 @@ class World:
         self.generation += 1
         self.active = RunId(f"s#{self.runs}")
         ids = tuple(message.id for message in messages)
-        self._tell(story.Began(self.run, Generation(self.generation), ids))
+        self.tell(story.Began(self.run, Generation(self.generation), ids))
 
     def _steer(self) -> None:
         self.steering = self._message()
-        self._tell(story.Said(self.steering, self.run))
+        self.tell(story.Said(self.steering, self.run))
         self._queue()
 
     def _take_up(self) -> None:
         assert self.steering
         ids = (self.steering.id,)
         self.steering = None
-        self._tell(story.Began(self.run, Generation(self.generation), ids))
+        self.tell(story.Began(self.run, Generation(self.generation), ids))
         self._queue()
 
     def _edit(self) -> None:
         self.waiting[0] = replace(self.waiting[0], text="edited")
-        self._tell(story.Said(self.waiting[0], RunId("s#9")))
+        self.tell(story.Said(self.waiting[0], RunId("s#9")))
         self._queue()
 
     def _withdraw(self) -> None:
         message = self.waiting.pop(0)
-        self._tell(story.Finished(RunId("q"), Outcome.WITHDRAWN, (message.id,), started=False))
+        self.tell(story.Finished(RunId("q"), Outcome.WITHDRAWN, (message.id,), started=False))
         self._queue()
 
     # what a run does
 
     def _text(self) -> None:
-        self._tell(story.Text(self.run, f"text {len(self.events)} "))
+        self.tell(story.Text(self.run, f"text {len(self.events)} "))
 
     def _think(self) -> None:
-        self._tell(story.Thinking(self.run, f"thought {len(self.events)} "))
+        self.tell(story.Thinking(self.run, f"thought {len(self.events)} "))
 
     def _progress(self) -> None:
-        self._tell(story.Progress(self.run, f"p{len(self.events)} ", self.call and self.call[0]))
+        self.tell(story.Progress(self.run, f"p{len(self.events)} ", self.call and self.call[0]))
 
     def _mark(self) -> None:
         self.typing = not self.typing
-        self._tell(story.Typing(self.run, on=self.typing))
+        self.tell(story.Typing(self.run, on=self.typing))
 
     def _use(self) -> None:
-        self._tell(story.Used(self.run, "model", 1, 2))
+        self.tell(story.Used(self.run, "model", 1, 2))
 
     def _called(self) -> None:
         self.calls += 1
         self.call = CallId(f"{self.run}.{self.calls}"), False
-        self._tell(story.Called(self.run, self.call[0], "tool", "{}"))
+        self.tell(story.Called(self.run, self.call[0], "tool", "{}"))
 
     def _begun(self) -> None:
         assert self.call
         self.call = self.call[0], True
-        self._tell(story.Begun(self.run, self.call[0], "tool"))
+        self.tell(story.Begun(self.run, self.call[0], "tool"))
 
     def _result(self) -> None:
         assert self.call
         call, self.call = self.call[0], None
-        self._tell(story.Result(self.run, call, Status.COMPLETED, "done"))
+        self.tell(story.Result(self.run, call, Status.COMPLETED, "done"))
 
     def _ask(self) -> None:
         assert self.call
@@ -181,7 +181,7 @@ class World:
         asked = Generation(self.generation)
         self.question = Question(f"q{call}", SESSION, asked, self.run, "tool", "{}", call=call)
         self._only_logged(story.Asked(self.run, call, "tool", ""))
-        self._tell(story.QuestionNews("opened", self.question))
+        self.tell(story.QuestionNews("opened", self.question))
 
     def _answer(self) -> None:
         assert self.question
@@ -189,14 +189,14 @@ class World:
         call = CallId(question.call)
         self._only_logged(story.Answered(self.run, call, allowed=True, by="ann"))
         answer = Answer(allowed=True, by="ann")
-        self._tell(story.QuestionNews("answered", question, answer))
+        self.tell(story.QuestionNews("answered", question, answer))
 
     def _ask_below(self) -> None:
         run, call = RunId(f"{self.run}/1"), CallId(f"{self.run}/1.1")
         asked = Generation(self.generation)
         self.below = Question("below", SESSION, asked, run, "tool", "{}", call=call)
         self._only_logged(story.Asked(self.run, call, "tool", ""))
-        self._tell(story.QuestionNews("opened", self.below))
+        self.tell(story.QuestionNews("opened", self.below))
 
     def _answer_below(self) -> None:
         assert self.below
@@ -204,33 +204,33 @@ class World:
         entry = story.Answered(self.run, CallId(question.call), allowed=False, by="ann")
         self._only_logged(entry)
         answer = Answer(allowed=False, by="ann")
-        self._tell(story.QuestionNews("answered", question, answer))
+        self.tell(story.QuestionNews("answered", question, answer))
 
     def _start(self) -> None:
         self.process = self.run
-        self._tell(story.ProcessNews(self.run, -1, "sleep", "starting"))
-        self._tell(story.ProcessNews(self.run, 7, "sleep", "started"))
+        self.tell(story.ProcessNews(self.run, -1, "sleep", "starting"))
+        self.tell(story.ProcessNews(self.run, 7, "sleep", "started"))
 
     def _end(self) -> None:
         assert self.process
         run, self.process = self.process, None
-        self._tell(story.ProcessNews(run, 7, "sleep", "ended", code=0))
+        self.tell(story.ProcessNews(run, 7, "sleep", "ended", code=0))
 
     def _note(self) -> None:
-        self._tell(story.Note(self.active, f"note {len(self.events)}"))
+        self.tell(story.Note(self.active, f"note {len(self.events)}"))
 
     def _pause(self) -> None:
         call = PendingCall(CallId("c.1"), "tool")
         frontier = Frontier(PendingGeneration(1), (call,))
         record = CellRecord(CellId("c"), "pausable", 1, frontier, True, (), (), (), None)
         self.program = StoredCell(SESSION, record, "", run=self.run)
-        self._tell(story.ProgramNews(self.run, self.program))
+        self.tell(story.ProgramNews(self.run, self.program))
 
     def _complete(self) -> None:
         assert self.program
         record = replace(self.program.record, ending=Ending(CellOutcome.COMPLETED))
         cell, self.program = replace(self.program, record=record), None
-        self._tell(story.ProgramNews(RunId(cell.run), cell))
+        self.tell(story.ProgramNews(RunId(cell.run), cell))
 
     # ends
 
@@ -239,15 +239,15 @@ class World:
         reports: tuple[ToolReport, ...] = ()
         if call:
             done = status if call[1] else Status.NOT_STARTED
-            self._tell(story.Result(run, call[0], done))
+            self.tell(story.Result(run, call[0], done))
             reports = (ToolReport(call[0], "tool", done),)
         if self.typing:
             self.typing = False
-            self._tell(story.Typing(run, on=False))
-        self._tell(story.Finished(run, outcome, (), started=True))
+            self.tell(story.Typing(run, on=False))
+        self.tell(story.Finished(run, outcome, (), started=True))
         self.active = None
         for question in filter(None, (self.question, self.below)):
-            self._tell(story.QuestionNews("withdrawn", question))
+            self.tell(story.QuestionNews("withdrawn", question))
         self.question = self.below = None
         return reports
 
@@ -274,7 +274,7 @@ class World:
         calls = self._over(Outcome.STOPPED, Status.MAY_HAVE_EXECUTED)
         for message in dropped:
             end = story.Finished(RunId("q"), Outcome.STOPPED, (message.id,), started=False)
-            self._tell(end)
+            self.tell(end)
         if dropped:
             self._queue()
         receipt = Receipt(
@@ -287,7 +287,7 @@ class World:
             messages=tuple(MessageReport(message, "dropped") for message in dropped),
             unconfirmed=() if quiet else (Unconfirmed("task", "slow"),),
         )
-        self._tell(receipt)
+        self.tell(receipt)
         told = self.events[-1].fact
         if not quiet and isinstance(told, Receipt):
             self.ending = told
@@ -295,20 +295,20 @@ class World:
     def _settle(self) -> None:
         assert self.ending
         receipt, self.ending = replace(self.ending, unconfirmed=()), None
-        self._tell(story.Settled(receipt))
+        self.tell(story.Settled(receipt))
 
     def _take_over(self) -> None:
         message = self._message()
         self.generation += 1
         run = self.run
         dropped, self.steering = self.steering, None
-        self._tell(story.Said(message, RunId(f"s#{self.runs + 1}")))
+        self.tell(story.Said(message, RunId(f"s#{self.runs + 1}")))
         calls = self._over(Outcome.SUPERSEDED, Status.MAY_HAVE_EXECUTED)
         if dropped:
             self.waiting.insert(0, dropped)
         fenced = Generation(self.generation)
         self._begin((message,))
-        self._tell(Receipt(SESSION, fenced, Reason.SUPERSEDED, 0.0, runs=(run,), calls=calls))
+        self.tell(Receipt(SESSION, fenced, Reason.SUPERSEDED, 0.0, runs=(run,), calls=calls))
 
     @property
     def questions(self) -> list[Question]:
