@@ -55,7 +55,7 @@ _ENDED_PROCESSES = 100
 class Picture:
     """One session's, from some fact on."""
 
-    def __init__(self, session: SessionId) -> None:
+    def __init__(self, session: SessionId, *, notes: str = "note") -> None:
         self.session = session
         self.seen = 0  # the number of the last event that is in it
         self.phase = Phase()
@@ -65,7 +65,7 @@ class Picture:
         self.programs: dict[CellId, StoredCell] = {}
         self.processes: dict[int | str, Span] = {}
         self._changes: list[Change] = []
-        self._turns = Turns(self._changes.append)
+        self._turns = Turns(self._changes.append, notes=notes)
         self._over: set[RunId] = set()
         self._held: dict[
             RunId, list[FeedEvent]
@@ -136,7 +136,8 @@ class Picture:
         elif isinstance(fact, Receipt):
             for ended in fact.runs:
                 self._release(ended)
-        self._phase(generation=max(self.phase.generation, event.generation))
+        if event.generation > self.phase.generation:
+            self._phase(generation=event.generation)
         self._take(fact, event.generation, event.at, live=is_effect(fact))
         return self._told()
 
@@ -316,8 +317,7 @@ class Picture:
             del self.processes[old]
 
     def _program(self, cell: StoredCell) -> None:
-        if self.programs.get(cell.id) == cell:
-            return
+        # also if it stands as before: it is told again when it is known what its calls would do
         if cell.record.ending is None:
             self.programs[cell.id] = cell
         else:

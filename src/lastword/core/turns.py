@@ -85,7 +85,9 @@ class Turns:
         else:
             places = [place for place, one in enumerate(self.items) if one.key == after]
             self.items.insert(places[-1] + 1, item)
-        self._changed(Placed(item, after))
+        # what is told is as it is now, and does not grow with the turn
+        told = TurnItem(item.head, list(item.parts)) if isinstance(item, TurnItem) else item
+        self._changed(Placed(told, after))
 
     def _without(self, id: MessageId) -> None:
         """Wherever it stood, it does not any more."""
@@ -139,7 +141,8 @@ class Turns:
     def _add(self, turn: TurnItem, part: Part, *, live: bool = False) -> int:
         turn.parts.append(part)
         place = len(turn.parts) - 1
-        self._changed(PartIs(turn.head.run, place, part, live))
+        told = replace(part, pieces=list(part.pieces)) if isinstance(part, Words) else part
+        self._changed(PartIs(turn.head.run, place, told, live))
         return place
 
     def uttered(
