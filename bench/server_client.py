@@ -18,7 +18,7 @@ from typing import Any
 
 SESSION, WORD, END = "bench", "word ", "the end"
 HELLO = b"retry: 1000\n\n"
-TEXT, LAST = b'"kind":"text"', b'"text":"%b"' % END.encode()
+TEXT, LAST = b'"live":true', b'"text":"%b"' % END.encode()
 CHUNK_ENDS = b"\n\n\r\n"  # of a chunk that holds whole events
 SESSIONS_EACH = 8  # so that nobody sends to a session that still answers
 LONGEST = 60.0  # seconds that anything may take before it is given up

@@ -29,13 +29,13 @@ from bench.server_client import END, HELLO, SESSION, WORD, answer
 from lastword.cli.serve import search_rarely
 from lastword.runtime.run import Engine, Run
 from lastword.runtime.runtime import Runtime
+from lastword.server.change_wire import Changes, GrewOut
 from lastword.server.desk import Desk
 from lastword.server.front import LOOPBACK
 from lastword.server.limits import Limits
 from lastword.server.protocol import protocol
 from lastword.server.serve import listen, serving
 from lastword.server.shapes import encode
-from lastword.server.wire import Event
 
 SSE = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store"}
 LIMITS = Limits(connections=8192, requests=2048, watchers=4096, all_watchers=4096)
@@ -131,7 +131,8 @@ class Board:
         self._number += 1
         id_ = f"0123456789ab-{self._number}"
         at = asyncio.get_running_loop().time()
-        event = Event(id_, "text", 1, f"{SESSION}#1", 1.7e9 + at, text, None)
+        grew = GrewOut(f"{SESSION}#1", 0, text, "text", 1.7e9 + at, live=True)
+        event = Changes(id_, 1, 1.7e9 + at, [grew])
         frame = b"id: %b\ndata: %b\n\n" % (id_.encode(), encode(event))
         for queue in self.queues:
             queue.put_nowait(frame)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-
-from tests.mutations.changes import always, compared, dropped, forgotten, never, without
+from tests.mutations.changes import always, dropped, forgotten, never, without
 from tests.mutations.mutation import Mutation
 
 EVENTS = "tests/server/test_events.py"
@@ -15,27 +13,33 @@ WATCHERS = "tests/server/test_watchers.py"
 TELLING = (
     Mutation(
         "what a stop has fenced leaves all the same",
-        "server.streams:Hub._made",
+        "server.hub:Hub._made",
         never("fenced"),
         f"{EVENTS}::test_who_comes_back_with_an_id_gets_exactly_what_followed_it",
     ),
     Mutation(
         "what was missed is not told",
-        "server.streams:Hub._record",
-        always("missed"),
+        "server.hub:Hub._record",
+        always("told"),
         f"{EVENTS}::test_who_comes_back_with_an_id_gets_exactly_what_followed_it",
     ),
     Mutation(
         "an id of another life is taken for one of this",
-        "server.streams:Hub.number_of",
+        "server.hub:Hub.number_of",
         without("epoch"),
-        f"{EVENTS}::test_the_ids_of_a_deleted_session_are_not_taken_for_those_of_its_successor",
+        f"{EVENTS}::test_an_id_that_the_server_does_not_know_is_answered_with_a_snapshot",
     ),
     Mutation(
-        "a typing mark that was fenced is told as missed",
-        "server.streams:Hub._record",
-        compared("kind", ast.Eq),
+        "what was fenced is told as if it were happening",
+        "server.hub:Hub._take",
+        never("is_live"),
         f"{EVENTS}::test_who_comes_back_with_an_id_gets_exactly_what_followed_it",
+    ),
+    Mutation(
+        "a picture that has grown long is shown whole to who comes",
+        "server.hub:Hub.picture",
+        never("alone"),
+        f"{EVENTS}::test_a_snapshot_is_bounded_and_the_rest_is_in_the_log",
     ),
     Mutation(
         "a stream that nobody reads is never ended",

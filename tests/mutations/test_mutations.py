@@ -14,7 +14,7 @@ from tests.mutations.mutation import Mutation, file_of
 from tests.scenarios import ROOT
 
 EACH = pytest.mark.parametrize("mutation", MUTATIONS.values(), ids=lambda mutation: mutation.name)
-FLOORS = ("hold", "fence", "ledger", "journal", "stop", "owned", "streams", "outbox")
+FLOORS = ("hold", "fence", "ledger", "journal", "stop", "owned", "hub", "streams", "outbox")
 _LIMITS = ("--idle=5", "--busy=30")  # a broken runtime may wait for what never comes, or spin
 
 

@@ -16,6 +16,7 @@ from lastword.server.front import LOOPBACK
 from lastword.server.limits import Limits
 from lastword.server.serve import listen, serving
 from lastword.server.who import Keys, Token
+from tests.server.hearing import Hearing
 
 SECRET = "a token that is long enough"  # noqa: S105 - of a server that lives for one test
 
@@ -138,7 +139,15 @@ async def _chunks(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
 
 
 async def events_in(reader: asyncio.StreamReader) -> AsyncIterator[Any]:
-    """The events of an answer whose head has been read."""
+    """What the events of an answer tell whose head has been read, one thing at a time."""
+    hearing = Hearing()
+    async for event in frames_in(reader):
+        for told in hearing.of(event):
+            yield told
+
+
+async def frames_in(reader: asyncio.StreamReader) -> AsyncIterator[Any]:
+    """Those events as they are."""
     rest = b""
     async for chunk in _chunks(reader):
         *whole, rest = (rest + chunk).split(b"\n\n")

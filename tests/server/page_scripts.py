@@ -1,37 +1,59 @@
 """Run by the tests of the page, in Node or in the page: parts of it by themselves, where a server
 would not help."""
 
-# a run says something, is stopped, and is heard again after that; everything is heard twice
+# a run says something, is stopped, and what it said until the server knew is told; all of it twice
 FENCED = """async () => {
   const { blank, reduce } = await import("./assets/state.js");
   let state = blank("s"), number = 0;
-  const hear = (kind, run, text, data, generation) => {
-    const event = { id: `e-${++number}`, kind, run, text, data, generation, at: number };
+  const hear = (...changes) => {
+    const event = { id: `e-${++number}`, kind: "changes", generation: 1, at: number, changes };
     state = reduce(state, { type: "event", event });
     state = reduce(state, { type: "event", event }); // everything is heard twice
-    return event;
   };
-  const said = () => state.items.find((item) => item.kind === "turn").parts[0].text;
-  hear("accepted", "s#1", "hi", { id: "m", text: "hi" }, 1);
-  hear("started", "s#1", "", { messages: ["m"] }, 1);
-  hear("text", "s#1", "one ", null, 1);
+  const run = "s#1", key = `run ${run}`;
+  const turn = () => state.items.find((item) => item.kind === "turn");
+  const said = () => turn().parts.map((part) => part.text ?? part.status).join("");
+  const grew = (text, live) => ({ change: "grew", run, place: 0, text, at: number, live });
+  const call = (status, live) => {
+    const part = { kind: "call", call: "c", status, name: "x", arguments: "{}", output: "" };
+    return { change: "partis", run, place: 1, part, live };
+  };
+  const head = { run, generation: 1, at: 1, until: 0, fenced_at: 0, outcome: "", error: "" };
+  const phase = (active, typing, live) => ({
+    change: "phaseis", live, phase: { generation: 1, active, typing, ending: [], level: "" },
+  });
+  const question = { id: "q", run, call: "c" };
+  const text = { kind: "text", text: "one ", at: 3, until: 3 };
+  hear({ change: "messageis", said: { id: "m", text: "hi" } });
+  const message = { kind: "message", key: "message m", id: "m", outcome: "" };
+  hear(
+    { change: "placed", item: message, after: null },
+    { change: "placed", item: { kind: "turn", key, ...head, parts: [] }, after: null },
+    phase(run, false, false),
+  );
+  hear({ change: "partis", run, place: 0, part: text, live: true });
   state = reduce(state, { type: "stop", at: 9, sent: [] });
-  hear("text", "s#1", "held ", null, 1);
-  const silent = said() === "one ";
-  const late = { id: "e-0", kind: "text", run: "s#1", text: "missed ", generation: 1, at: 3 };
-  hear("missed", null, "", { events: [late] }, 2);
-  hear("ended", "s#1", "stopped", { messages: ["m"], outcome: "stopped", started: true }, 2);
-  hear("text", "s#1", "LATE ", null, 1);
-  hear("call", "s#1", "", { call: "c", name: "x", status: "begun", arguments: "{}" }, 1);
-  hear("typing", "s#1", "", { on: true }, 1);
-  hear("accepted", "s#2", "no", { id: "n", text: "no" }, 2);
-  hear("started", "s#2", "", { messages: ["n"] }, 3);
-  const receipt = { generation: 2, reason: "stopped", fenced_at: 6, runs: ["s#1"], quiet: false };
-  hear("stopped", null, "", { ...receipt, unconfirmed: [{ kind: "run", name: "s#1" }] }, 2);
-  hear("settled", null, "", { ...receipt, quiet: true, unconfirmed: [] }, 2);
-  const order = state.items.map((item) => item.kind).join(" ");
-  const { quiet } = state.items.find((item) => item.kind === "receipt").receipt;
-  return { silent, said: said(), typing: state.typing, order, quiet };
+  hear(phase(run, true, true));
+  hear(grew("held ", true));
+  hear(call("begun", true));
+  hear({ change: "askopened", question, live: true });
+  const silent = said() === "one " && !state.typing && !state.questions.length;
+  hear(call("completed", false)); // told by the session, and it follows what is held
+  hear(grew("missed ", false));
+  const waits = said() === "one ";
+  hear({ change: "askclosed", question: "q", answer: null }, phase(null, false, false), {
+    change: "turnis", head: { ...head, outcome: "stopped", until: 7 },
+  });
+  const heard = said();
+  hear({ change: "placed", item: { kind: "note", key: "note 1", text: "x" }, after: null });
+  const receipt = { generation: 2, reason: "stopped", runs: [run], quiet: false, unconfirmed: [] };
+  const item = { kind: "receipt", key: "receipt 2 stopped", receipt, settled: false };
+  hear({ change: "placed", item, after: key });
+  const { stopping, questions } = state;
+  hear({ change: "itemis", item: { ...item, settled: true } });
+  const order = state.items.map((one) => one.kind).join(" ");
+  const { quiet } = state.items.find((one) => one.kind === "receipt").receipt;
+  return { silent, waits, heard, asks: questions.length, stopping, order, quiet };
 }"""
 
 # a text that grows by so many characters at a time, beside the same text at once
@@ -134,85 +156,54 @@ COSTS = r"""async (floods) => {
   return { told, most: pace.most };
 }"""
 
-# a log of which a part was there and the rest is fetched, cut at every entry, beside all of it
-OLDER = """async () => {
+# a log that was cut, of which the older part is fetched, and what came after is heard: as it looks
+CUT = """async (cases) => {
   const { blank, reduce } = await import("./assets/state.js");
-  const log = [];
-  const add = (kind, about) => {
-    const number = log.length + 1;
-    log.push({ number, at: number, kind, ...about });
-  };
-  for (const run of ["s#1", "s#2", "s#3"]) {
-    const message = { id: `m ${run}`, text: `to ${run}` }, call = `c ${run}`;
-    add("said", { message, run });
-    add("began", { run, generation: log.length, messages: [message.id] });
-    add("thinking", { run, text: "hm" });
-    add("text", { run, text: "one " });
-    add("text", { run, text: "two" });
-    add("called", { run, call, name: "shell", arguments: '{"command": "ls"}', nature: "" });
-    add("result", { run, call, status: "completed", content: "a b", error: false });
-    add("text", { run, text: "three" });
-    add("finished", { run, outcome: "stopped", messages: [message.id], started: true });
-    add("receipt", { generation: log.length, reason: "stopped", runs: [run], quiet: true });
-  }
-  const session = { id: "s", title: "to s#1", generation: 9, state: "idle" };
-  const seen = (entries) => {
-    const rest = { queue: [], questions: [], processes: [], messages: [], active: null };
-    const event = { id: "e-1", kind: "snapshot", data: { session, entries, more: true, ...rest } };
-    return reduce(blank("s"), { type: "event", event });
-  };
-  const part = ({ kind, text, name, status }) => [kind, text, name, status];
-  const drawn = ({ items, messages, pending }) => {
+  const part = ({ kind, text, name, status, content }) => [kind, text, name, status, content];
+  const drawn = ({ items, messages, pending, waits }) => {
     const all = items.map(({ key, outcome, parts }) => [key, outcome, parts?.map(part)]);
-    return JSON.stringify([all, Object.keys(messages).sort(), pending]);
+    const asked = waits.map(({ call, tool, until }) => [call, tool, until > 0]).sort();
+    return JSON.stringify([all, Object.keys(messages).sort(), pending, asked]);
   };
-  const whole = drawn(seen(log));
-  const cuts = log.map((_, cut) => cut).slice(1);
-  return cuts.filter((cut) => {
-    const some = seen(log.slice(cut));
-    const entries = log.slice(0, cut);
-    const all = reduce(some, { type: "older", entries, more: false, messages: [] });
-    return drawn(all) !== whole;
+  const hear = (state, event) => reduce(state, { type: "event", event });
+  return cases.map(({ snapshot, past, events }) => {
+    let state = hear(blank("s"), snapshot);
+    for (const one of past) state = reduce(state, { type: "older", past: one });
+    return drawn(events.reduce(hear, state));
   });
 }"""
 
-# the words of a message that was said before the entries that a snapshot, or a page of the log, has
-SAID_BEFORE = """async () => {
-  const { blank, reduce } = await import("./assets/state.js");
-  const session = { id: "s", title: "", generation: 9, state: "idle" };
-  const rest = { queue: [], questions: [], processes: [], active: null, more: true };
-  const turn = (number, run, id) => [
-    { number, at: 1, kind: "began", run, generation: number, messages: [id] },
-    { number: number + 1, at: 1, kind: "finished", run, outcome: "completed", messages: [id] },
-  ];
-  const data = { session, entries: turn(8, "s#2", "n"), messages: [{ id: "n", text: "new" }] };
-  const event = { id: "e-1", kind: "snapshot", data: { ...data, ...rest } };
-  const seen = reduce(blank("s"), { type: "event", event });
-  const messages = [{ id: "o", text: "old" }];
-  const older = { type: "older", entries: turn(6, "s#1", "o"), messages, more: true };
-  const { items, messages: words, pending } = reduce(seen, older);
-  const said = items.filter((item) => item.kind === "message").map(({ id }) => words[id].text);
-  return [items.map((item) => item.kind), said, pending];
-}"""
+# which changes the page can apply
+APPLIED = """async () => (await import("./assets/apply.js")).APPLIED"""
 
 # a program stands still; its answers are sent, the run that brings them fails, or they arrive: for
 # each order in which that is heard, whether the program can be answered
 ANSWERED = """async () => {
   const { blank, reduce } = await import("./assets/state.js");
-  const { isAnswered, standing } = await import("./assets/program-facts.js");
+  const { isAnswered, standing } = await import("./assets/programs.js");
   const cell = { id: "c", run: "s#1", kind: "pausable", standing: "paused", generation: 1 };
-  const heard = (number, kind, run, data, text) => {
-    const event = { id: `e-${number}`, kind, run, data, text, generation: 1, at: number };
+  const heard = (number, ...changes) => {
+    const event = { id: `e-${number}`, kind: "changes", changes, generation: 1, at: number };
     return { type: "event", event };
   };
-  const sent = { type: "answering", cell: "c", generation: 1, run: "s#2" };
-  const failed = heard(2, "ended", "s#2", { messages: [], started: true }, "failed");
-  const next = heard(2, "cell", "s#2", { ...cell, run: "s#2", generation: 2 });
+  const program = (about) => ({ change: "programis", program: { ...cell, ...about } });
+  const phase = (active) => ({
+    change: "phaseis", phase: { active, generation: 1, typing: false, ending: [], level: "" },
+  });
+  const pending = (...messages) => ({ change: "pendingis", messages });
+  const sent = { generation: 1, run: "s#2", message: "m" };
+  const answering = { type: "answering", cell: "c", sent };
+  const said = heard(2, { change: "messageis", said: { id: "m", text: "" } }, pending("m"));
+  const began = heard(3, pending(), phase("s#2"));
+  const failed = heard(4, phase(null));
+  const next = heard(4, program({ run: "s#2", generation: 2 }), phase(null));
   const open = (state) => standing(state).some((one) => !isAnswered(state, one));
-  const stands = reduce(blank("s"), heard(1, "cell", "s#1", cell));
-  const orders = [[], [sent], [sent, failed], [failed, sent], [sent, next], [next, sent]];
-  orders.push([next, heard(3, "started", "s#2", { messages: [] })]); // it may answer by itself
-  return orders.map((all) => open(all.reduce((state, one) => reduce(state, one), stands)));
+  const stands = reduce(blank("s"), heard(1, program({})));
+  const orders = [[], [answering], [answering, said], [answering, said, began]];
+  orders.push([answering, said, began, failed], [said, began, failed, answering]);
+  orders.push([answering, said, began, next], [said, began, next, answering]);
+  orders.push([heard(4, program({ run: "s#2" }), phase("s#2"))]); // it may answer by itself
+  return orders.map((all) => open(all.reduce(reduce, stands)));
 }"""
 
 # what the welcome says of a rehearsal, a model, an engine of somebody's own, and to a stranger
@@ -233,32 +224,12 @@ UNSCROLLED = """() => {
   return box.scrollHeight <= box.clientHeight + 1;
 }"""
 
-# a log in which calls waited for a person: allowed, denied, and withdrawn by a stop
-WAITED = """async () => {
+# a log in which calls waited for a person: allowed, denied, and withdrawn by a stop; all of it at
+# once, and in two parts
+WAITED = """async (cases) => {
   const { blank, reduce } = await import("./assets/state.js");
   const { lanesOf } = await import("./assets/timeline-lanes.js");
   const { Call } = await import("./assets/calls.js");
-  const entries = [], run = "s#1";
-  const add = (at, kind, about) => {
-    entries.push({ number: entries.length + 1, at, kind, run, ...about });
-  };
-  add(1, "began", { generation: 1, messages: [] });
-  for (const call of ["a", "b", "c"]) {
-    add(2, "called", { call, name: "shell", arguments: "{}", nature: "" });
-    add(2, "asked", { call, tool: "shell", subject: "ls" });
-  }
-  add(5, "answered", { call: "a", allowed: true, by: "ann", scope: "this" });
-  add(6, "answered", { call: "b", allowed: false, by: "local", scope: "" });
-  add(6.5, "result", { call: "a", status: "completed", content: "x", error: false });
-  add(6, "result", { call: "b", status: "not started", content: "", error: false });
-  add(7, "result", { call: "c", status: "not started", content: "", error: false });
-  add(7, "finished", { outcome: "stopped", messages: [], started: true });
-  const session = { id: "s", title: "", generation: 9, state: "idle" };
-  const rest = { queue: [], questions: [], processes: [], messages: [], active: null };
-  const seen = (some) => {
-    const data = { session, entries: some, more: true, ...rest };
-    return reduce(blank("s"), { type: "event", event: { id: "e-1", kind: "snapshot", data } });
-  };
   const told = (state) => {
     const parts = state.items.find((item) => item.kind === "turn").parts;
     const tags = parts.map((part) => {
@@ -269,9 +240,10 @@ WAITED = """async () => {
     const waits = lanesOf(state, 1, 9)[0].spans.filter((span) => span.kind === "wait");
     return [tags, waits.map(({ tell, a, b }) => [tell[1], a, b])];
   };
-  const some = entries.slice(0, 6);
-  const older = { type: "older", entries: some, messages: [], more: false };
-  return [told(seen(entries)), told(reduce(seen(entries.slice(6)), older))];
+  return cases.map(({ snapshot, past }) => {
+    const seen = reduce(blank("s"), { type: "event", event: snapshot });
+    return told(past.reduce((state, one) => reduce(state, { type: "older", past: one }), seen));
+  });
 }"""
 
 # texts read in steps of every size, beside JSON.parse; and whether a name of an object's does harm

@@ -150,7 +150,7 @@ async def test_nothing_of_a_neighbour_is_reached_by_any_path() -> None:
                     assert b"secret" not in answer.body
             async with who.events("s", last_event_id=seen) as events:
                 first = await anext(events)
-                assert (first["kind"], first["data"]["entries"]) == ("snapshot", [])
+                assert (first["kind"], first["data"]["items"]) == ("snapshot", [])
             for run in ("s#1", "bob/s#1", "../bob/s#1", "bob%2Fs#1"):
                 stop = await who.post("/v1/sessions/s/stop", {"run": run})
                 assert stop.problem == "stale-run", run

@@ -278,7 +278,7 @@ async def test_ten_thousand_watchers_are_refused_politely_and_everybody_else_is_
 
         assert (await client.get("/v1/me")).status == 200
         async with other.events("s") as events:
-            assert (await anext(events))["data"]["active"] == "s#1"
+            assert (await anext(events))["data"]["phase"]["active"] == "s#1"
         assert (await other.stop("s"))["runs"] == ["s#1"]
         for _, _, writer in watching:
             writer.transport.abort()

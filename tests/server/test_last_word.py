@@ -13,7 +13,7 @@ async def test_who_watches_is_told_the_end_that_comes_in_the_step_of_the_last_ev
         async with client.events("s") as events:
             await upto(events, "snapshot")
             feed = runtime.session("s").feed
-            feed.append(Text(RunId("s#1"), "the last"), runtime.session("s").generation)
+            feed.append(Text(RunId("s#2"), "the last"), runtime.session("s").generation)
             feed.close()
             seen = await upto(events, "closed")
         assert [event["text"] for event in seen][-2:] == ["the last", "shutdown"]

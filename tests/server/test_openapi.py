@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from itertools import count
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ from schemathesis import GenerationMode, checks
 from lastword import Run, Runtime
 from lastword.agent.permission import Questions
 from lastword.server.operations import OPERATIONS
-from tests.server.client import SECRET, served, serving_engine, upto
+from tests.server.client import SECRET, Client, frames_in, read_head, served, serving_engine, upto
 from tests.server.conforming import told, validator
 from tests.server.engines import Doors, echo
 
@@ -108,36 +108,53 @@ async def test_events_snapshots_and_entries_are_as_they_are_told() -> None:
         Runtime(engine, before_tool=questions.as_before_tool()) as runtime,
         served(runtime, questions=questions) as client,
         client.events("s") as events,
+        frames(client) as raw,
     ):
+        seen = [await anext(raw)]
         await client.send("s", "for ever")
-        seen = await upto(events, "question")
-        question = seen[-1]["data"]["question"]
+        told = await upto(events, "question")
+        question = told[-1]["data"]["question"]
         await client.send("s", "then", on_message="queue")
         allowed = {"allow": True, "generation": question["generation"]}
         await client.post(f"/v1/sessions/s/permissions/{question['id']}", allowed)
         await upto(events, "question")
-        async with client.events("s") as others:
-            seen += await upto(others, "snapshot")
+        async with frames(client) as others:
+            seen.append(await anext(others))
         await client.stop("s")
-        seen += await upto(events, "stopped")
-        async with client.events("s") as others:
-            seen += await upto(others, "snapshot")
+        async for event in raw:
+            seen.append(event)
+            if any(map(is_receipt, event["changes"])):
+                break
+        async with frames(client) as others:
+            seen.append(await anext(others))
 
-        kinds = {event["kind"] for event in seen}
-        assert kinds >= {"snapshot", "accepted", "text", "thinking", "call", "typing", "question"}
-        assert kinds >= {"queue", "ended", "stopped", "progress"}
+        changes = [change for event in seen for change in event.get("changes", [])]
+        kinds = {change["change"] for change in changes}
+        assert kinds >= {"messageis", "pendingis", "placed", "partis", "turnis", "phaseis"}
+        assert kinds >= {"queueis", "askopened", "askclosed", "waitis"}
+        parts = {change["part"]["kind"] for change in changes if "part" in change}
+        assert parts == {"text", "thinking", "progress", "call"}
         for event in seen:
-            validator("Event").validate(event)
-            if event["kind"] == "snapshot":
-                validator("Snapshot").validate(event["data"])
-                for entry in event["data"]["entries"]:
-                    validator("EntryOut").validate(entry)
-            elif event["kind"] == "stopped":
-                validator("ReceiptOut").validate(event["data"])
-            elif event["kind"] == "question":
-                validator("QuestionOut").validate(event["data"]["question"])
-            elif event["kind"] == "queue":
-                validator("QueueOut").validate(event["data"])
+            validator(event["kind"].capitalize()).validate(event)
+        log = (await client.get("/v1/sessions/s/log")).json
+        for entry in log["entries"]:
+            validator("EntryOut").validate(entry)
+
+
+@asynccontextmanager
+async def frames(client: Client) -> AsyncGenerator[AsyncIterator[Any]]:
+    """Events as they are."""
+    reader, writer = await client.open()
+    writer.write(client.request("GET", "/v1/sessions/s/events"))
+    await read_head(reader)
+    try:
+        yield frames_in(reader)
+    finally:
+        writer.close()
+
+
+def is_receipt(change: Any) -> bool:
+    return change["change"] == "placed" and change["item"]["kind"] == "receipt"
 
 
 @contextmanager

@@ -3,21 +3,48 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from lastword.core.entries import (
+    Answered,
+    Asked,
+    Began,
+    Called,
+    Entry,
+    Finished,
+    Result,
+    Said,
+    Text,
+    Thinking,
+)
+from lastword.core.model import (
+    CallId,
+    Generation,
+    Message,
+    MessageId,
+    Outcome,
+    Reason,
+    RunId,
+    SessionId,
+    Status,
+)
+from lastword.core.receipt import Receipt
+from lastword.core.scene import Change
+from lastword.server.change_wire import AnyChange
 from tests.server.floods import FLOODS, NODES
 from tests.server.page_node import Modules
+from tests.server.page_pictures import told
 from tests.server.page_scripts import (
     ANSWERED,
+    APPLIED,
     CHUNKED,
     COSTS,
+    CUT,
     FENCED,
     LONG_EVENT,
-    OLDER,
     READ_IN_PIECES,
-    SAID_BEFORE,
     WAITED,
     WELCOME,
 )
@@ -27,29 +54,74 @@ WINDOW = 16_000  # characters that are looked at together
 TASK = 60_000 + STEPS * WINDOW + 25 * NODES  # steps: what is free, and one window more
 
 
-def test_nothing_of_a_fenced_run_is_drawn_even_if_it_is_heard(modules: Modules) -> None:
+def test_a_run_that_is_being_stopped_is_silent_until_that_is_known(modules: Modules) -> None:
     assert modules.evaluate(FENCED) == {
         "silent": True,
-        "said": "one held missed ",
-        "typing": False,
-        "order": "message turn receipt message turn",
+        "waits": True,
+        "heard": "one held missed completed",
+        "asks": 0,
+        "stopping": None,
+        "order": "message turn receipt note",
         "quiet": True,
     }
+
+
+def test_the_page_applies_every_change_that_there_is(modules: Modules) -> None:
+    told = {one.__struct_config__.tag for one in get_args(AnyChange)}
+    assert set(modules.evaluate(APPLIED)) == told
+    assert told == {one.__name__.lower() for one in get_args(Change)}
 
 
 def test_a_text_looks_the_same_however_it_was_cut_while_it_came(modules: Modules) -> None:
     assert modules.evaluate(CHUNKED) == []
 
 
-def test_earlier_entries_make_the_log_whole_wherever_it_was_cut(modules: Modules) -> None:
-    assert modules.evaluate(OLDER) == []
+def log_of_turns() -> list[Entry]:
+    """Three turns that are stopped; each calls something that a person allowed."""
+    log: list[Entry] = []
+
+    def at() -> float:
+        return float(len(log) + 1)
+
+    for number in (1, 2, 3):
+        run, call = RunId(f"s#{number}"), CallId(f"c{number}")
+        id_ = MessageId(f"m{number}")
+        log.append(Said(Message(id_, f"to {run}"), run, at()))
+        log.append(Began(run, Generation(2 * number - 1), (id_,), at()))
+        log.append(Thinking(run, "hm"))
+        log += [Text(run, "one "), Text(run, "two")]
+        log.append(Called(run, call, "shell", '{"command": "ls"}', at=at()))
+        log.append(Asked(run, call, "shell", "ls", at()))
+        log.append(Answered(run, call, allowed=True, by="ann", scope="", at=at()))
+        log.append(Result(run, call, Status.COMPLETED, "a b", at=at()))
+        log.append(Text(run, "three"))
+        log.append(Finished(run, Outcome.STOPPED, (id_,), started=True, at=at()))
+        receipt = Receipt(
+            SessionId("s"),
+            Generation(2 * number),
+            Reason.STOPPED,
+            fenced_at=at(),
+            took=0.0,
+            runs=(run,),
+        )
+        log.append(receipt)
+    return log
 
 
 @pytest.mark.scenario("W18", part="server")
-def test_the_words_of_a_message_are_shown_however_long_ago_it_was_said(modules: Modules) -> None:
-    kinds, said, pending = modules.evaluate(SAID_BEFORE)
-    assert kinds == ["message", "turn", "message", "turn"]
-    assert (said, pending) == (["old", "new"], [])
+def test_a_log_is_whole_wherever_it_was_cut_and_however_the_rest_was_heard(
+    modules: Modules,
+) -> None:
+    log = log_of_turns()
+    [whole] = modules.evaluate(CUT, [told(log, 0, len(log))])
+    cases = [(cut, heard) for cut in range(len(log)) for heard in range(cut, len(log) + 1)]
+    drawn = modules.evaluate(CUT, [told(log, cut, heard) for cut, heard in cases])
+    different = [case for case, one in zip(cases, drawn, strict=True) if one != whole]
+    assert different == []
+    parts = [(a, b) for b in range(len(log)) for a in range(b)]
+    drawn = modules.evaluate(CUT, [told(log, b, len(log), [a]) for a, b in parts])
+    different = [case for case, one in zip(parts, drawn, strict=True) if one != whole]
+    assert different == []
 
 
 def test_nothing_is_claimed_of_an_agent_that_is_not_known(modules: Modules) -> None:
@@ -105,12 +177,27 @@ def test_a_text_costs_what_it_is_long_and_a_word_does_not_cost_more_the_later_it
 
 
 def test_what_was_not_brought_to_a_program_can_be_answered_again(modules: Modules) -> None:
-    assert modules.evaluate(ANSWERED) == [True, False, True, True, True, True, False]
+    assert modules.evaluate(ANSWERED) == [
+        *(True, False, False, False),
+        *(True, True, True, True, False),
+    ]
 
 
 @pytest.mark.scenario("W19", part="server")
 def test_after_a_reload_it_is_seen_that_a_tool_waited_and_who_allowed_it(modules: Modules) -> None:
-    whole, in_parts = modules.evaluate(WAITED)
+    run = RunId("s#1")
+    log: list[Entry] = [Began(run, Generation(1), (), 1.0)]
+    for call in "abc":
+        log.append(Called(run, CallId(call), "shell", "{}", at=2.0))
+        log.append(Asked(run, CallId(call), "shell", "ls", 2.0))
+    log.append(Answered(run, CallId("a"), allowed=True, by="ann", scope="this", at=5.0))
+    log.append(Answered(run, CallId("b"), allowed=False, by="local", scope="", at=6.0))
+    log.append(Result(run, CallId("a"), Status.COMPLETED, "x", at=6.5))
+    log.append(Result(run, CallId("b"), Status.NOT_STARTED, at=6.0))
+    log.append(Result(run, CallId("c"), Status.NOT_STARTED, at=7.0))
+    log.append(Finished(run, Outcome.STOPPED, (), started=True, at=7.0))
+    cases = [told(log, 0, len(log)), told(log, 6, len(log))]
+    whole, in_parts = modules.evaluate(WAITED, cases)
     assert whole == in_parts
     tags, waits = whole
     assert tags == [

@@ -82,7 +82,7 @@ async def test_a_stop_withdraws_the_question_and_a_late_answer_is_refused() -> N
         async with client.events("s") as after:
             [snapshot] = await upto(after, "snapshot")
         assert snapshot["data"]["questions"] == []
-        called = [e["status"] for e in snapshot["data"]["entries"] if e["kind"] == "result"]
+        called = [e["data"]["status"] for e in snapshot["data"]["told"] if e["kind"] == "call"]
         assert called == ["not started", "not started"]
 
 

@@ -138,8 +138,8 @@ async def test_sessions_of_one_principal_are_not_there_for_another() -> None:
             assert b"secret" not in answer.body
         async with eve.events("s") as events:
             [snapshot] = await upto(events, "snapshot")
-            assert snapshot["data"]["entries"] == []
-            assert snapshot["data"]["active"] is None
+            assert snapshot["data"]["items"] == []
+            assert snapshot["data"]["phase"]["active"] is None
         assert engine.runs["secret plan"].current
 
         await eve.send("s", "mine", id="mine")
@@ -163,7 +163,7 @@ async def test_no_name_of_a_principal_is_told_to_those_who_watch_a_session() -> 
         await until(lambda: engine.runs)
         await ann.send("s", "then", on_message="queue")
         await ann.stop("s")
-        told = await reader.readuntil(b'"kind":"stopped"') + await reader.readuntil(b"\n\n")
+        told = await reader.readuntil(b'"kind":"receipt"') + await reader.readuntil(b"\n\n")
         writer.close()
 
         assert b"s#1" in told

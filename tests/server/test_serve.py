@@ -218,7 +218,7 @@ async def test_an_orderly_end_tells_who_watches_and_loses_nothing(server: Server
     async with client.events("s", last_event_id=seen[-1]["id"]) as events:
         snapshot = await anext(events)
     assert snapshot["kind"] == "snapshot", "its numbers began anew"
-    said = [e["message"]["text"] for e in snapshot["data"]["entries"] if e["kind"] == "said"]
+    said = [e["text"] for e in snapshot["data"]["told"] if e["kind"] == "accepted"]
     assert said == ["wait here", "then this"]
 
 

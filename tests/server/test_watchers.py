@@ -16,7 +16,7 @@ from lastword.server import Limits, Token, app
 from tests.promise.workshop import until
 from tests.server.asking import ends, entries, outcomes
 from tests.server.client import SECRET, Client, events_in, read_head, served, serving_engine, upto
-from tests.server.engines import Doors, Talker
+from tests.server.engines import Doors, Talker, echo
 
 PIECE = "x" * 100_000
 
@@ -72,10 +72,9 @@ async def test_what_a_stop_overtook_on_its_way_to_a_watcher_comes_as_missed() ->
         [missed] = [event for event in seen if event["kind"] == "missed"]
         assert len(missed["data"]["events"]) == 100 - written
         assert {event["kind"] for event in missed["data"]["events"]} == {"text"}
-        assert missed["generation"] > missed["data"]["events"][0]["generation"]
-        numbers = [int(e["id"].rpartition("-")[2]) for e in missed["data"]["events"]]
-        assert numbers == list(range(numbers[0], numbers[-1] + 1))
-        assert missed["id"] == missed["data"]["events"][-1]["id"]
+        [ended] = [event for event in seen if event["kind"] == "ended"]
+        assert missed["generation"] == ended["generation"] > ended["data"]["generation"]
+        assert "".join(e["text"] for e in missed["data"]["events"]) == PIECE * (100 - written)
 
 
 async def test_what_a_takeover_overtook_comes_as_missed_and_what_follows_as_it_is() -> None:
@@ -118,15 +117,55 @@ async def test_no_text_of_a_fenced_run_is_handed_to_the_server_after_the_fence()
         await until(lambda: engine.said == 5)
         await session.stop()
         room.set()
-        await until(lambda: b'"kind":"stopped"' in b"".join(body for _, body in handed))
+        await until(lambda: b'"kind":"receipt"' in b"".join(body for _, body in handed))
         await runtime.close()
         await watching
 
     late = b"".join(body for fenced, body in handed if fenced)
     frames = [frame for frame in late.split(b"\n\n") if b"data: " in frame]
-    assert not [frame for frame in frames if b'"kind":"text"' in frame and b'"missed"' not in frame]
-    assert [b'"kind":"missed"' in frame for frame in frames].count(True) == 1
-    assert late.index(b'"kind":"missed"') < late.index(b'"kind":"ended"')
+    assert b'"live":true' not in late
+    [record] = [frame for frame in frames if PIECE.encode() in frame]
+    assert record.count(PIECE.encode()) == 5
+    assert late.index(record) <= late.index(b'"outcome":"stopped"')
+
+
+async def test_what_was_said_in_the_step_of_the_stop_is_told_once_and_as_a_record() -> None:
+    async def engine(run: Run) -> None:
+        for word in "abcde":
+            await run.emit(word)
+        sessions[0].stop()
+        await asyncio.Event().wait()
+
+    async with Runtime(engine) as runtime, served(runtime) as client, client.events("s") as events:
+        sessions = [runtime.session("s")]
+        await upto(events, "snapshot")
+        await client.send("s", "go")
+        seen = await upto(events, "stopped")
+        assert "text" not in [event["kind"] for event in seen], "it was fenced before anybody heard"
+        missed = [
+            one for event in seen if event["kind"] == "missed" for one in event["data"]["events"]
+        ]
+        assert "".join(one["text"] for one in missed) == "abcde"
+        async with client.events("s") as others:
+            [snapshot] = await upto(others, "snapshot")
+        told = [one["text"] for one in snapshot["data"]["told"] if one["kind"] == "text"]
+        assert told == ["abcde"]
+
+
+async def test_a_picture_that_has_grown_long_is_drawn_anew_once_nothing_is_going(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lastword.server.hub._MOST", 10)
+    async with serving_engine(echo) as client:
+        async with client.events("s") as events:
+            for text in "abcd":
+                await client.send("s", text)
+            seen = [event async for event in events]
+        assert seen[-1]["kind"] != "closed", "it is told to come back"
+        async with client.events("s", last_event_id=seen[-1]["id"]) as again:
+            [snapshot] = await upto(again, "snapshot")
+        said = [one["text"] for one in snapshot["data"]["told"] if one["kind"] == "accepted"]
+        assert said == list("abcd")
 
 
 async def never() -> Message:
@@ -153,7 +192,7 @@ async def test_a_slow_watcher_is_dropped_and_no_run_waits_for_it() -> None:
         await upto(events, "snapshot")
         await client.send("s", "go")
         async with client.events("s") as others:
-            if (await anext(others))["data"]["active"]:
+            if (await anext(others))["data"]["phase"]["active"]:
                 await upto(others, "ended")  # though nobody has read a word of it
         slow = [event async for event in events]
 
@@ -161,7 +200,7 @@ async def test_a_slow_watcher_is_dropped_and_no_run_waits_for_it() -> None:
         async with client.events("s", last_event_id=slow[-1]["id"]) as again:
             snapshot = await anext(again)
         assert snapshot["kind"] == "snapshot"
-        texts = [e["text"] for e in snapshot["data"]["entries"] if e["kind"] == "text"]
+        texts = [e["text"] for e in snapshot["data"]["told"] if e["kind"] == "text"]
         assert len("".join(texts)) == 100 * len(PIECE)
 
 
@@ -209,7 +248,7 @@ async def test_two_who_watch_are_told_the_same_bytes() -> None:
         told = [await reader.readuntil(b"about go: ") for reader, _ in connections]
         await client.stop("s")
         told = [
-            before + await reader.readuntil(b'"kind":"stopped"')
+            before + await reader.readuntil(b'"kind":"receipt"')
             for before, (reader, _) in zip(told, connections, strict=True)
         ]
         for _, writer in connections:
@@ -234,7 +273,7 @@ async def test_a_run_goes_on_when_all_who_watched_have_left() -> None:
         assert engine.runs["go"].current
         engine.let("go")
         async with client.events("s") as events:
-            if (await anext(events))["data"]["active"]:
+            if (await anext(events))["data"]["phase"]["active"]:
                 await upto(events, "ended")
         assert await outcomes(client) == {"go": "completed"}
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from lastword.server import wire
+from lastword.server.change_wire import Changes, Closed, Snapshot
 from lastword.server.operations import OPERATIONS, Operation
 from lastword.server.problems import TITLES
 
@@ -21,7 +22,7 @@ def document() -> dict[str, Any]:
     """The document."""
     kinds = {one.gives for one in OPERATIONS if not isinstance(one.gives, str)}
     kinds |= {one.takes for one in OPERATIONS if one.takes}
-    kinds |= {wire.Problem, wire.Event, wire.Snapshot, wire.EntryOut, wire.Stopped}
+    kinds |= {wire.Problem, Snapshot, Changes, Closed, wire.EntryOut, wire.Stopped}
     ordered = sorted(kinds, key=lambda kind: kind.__name__)
     schemas, components = msgspec.json.schema_components(
         ordered, ref_template="#/components/schemas/{name}"

@@ -12,6 +12,7 @@ from lastword.runtime.jobs import MOST
 from lastword.server import (
     cell_wire,
     cells,
+    change_wire,
     metrics,
     process_wire,
     processes,
@@ -187,6 +188,17 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation(
         *("GET", f"{_ONE}/log", records.log, "read", "What happened, oldest first.", wire.Log),
+        query=(
+            _LIMIT,
+            Query("before", "Entries before this one.", _count(1, records.MOST)),
+            _BELOW,
+        ),
+        problems=("unknown-session",),
+    ),
+    Operation(
+        *("GET", f"{_ONE}/past", records.past, "read"),
+        "What entries of the log show, as a snapshot shows the newest.",
+        change_wire.Past,
         query=(
             _LIMIT,
             Query("before", "Entries before this one.", _count(1, records.MOST)),

@@ -11,12 +11,15 @@ from itertools import accumulate
 from msgspec import Raw
 from starlette.types import Receive, Scope, Send
 
-from lastword.core.entries import Entry
-from lastword.core.model import MessageId
+from lastword.core.entries import Entry, Said
+from lastword.core.model import MessageId, RunId
+from lastword.core.picture import Picture
 from lastword.core.transcript import build
 from lastword.runtime.record import Page, Record
+from lastword.runtime.session import Session
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, made
+from lastword.server.drawn import Drawn
 from lastword.server.pieces import in_pieces
 from lastword.server.shapes import PAGE, Shapes, asked_before
 from lastword.stores.aside import Breathe, aside
@@ -38,6 +41,34 @@ async def log(asked: Asked) -> Reply:
     said = await session.record.said(missing)
     messages = [asked.shapes.message(one) for one in said]
     return await made(wire.Log(entries, earlier > 0, messages))
+
+
+async def past(asked: Asked) -> Reply:
+    """What entries before a number show, the newest of them, for who draws a session."""
+    before = asked.number("before", MOST, least=1, most=MOST)
+    limit = asked.number("limit", 100, least=1)
+    session = await asked.readable()
+    page = await session.record.page(before, limit, PAGE)
+    earlier, picture = await folded(session, page, notes=f"note before {before}")
+    return await made(await asyncio.to_thread(Drawn(asked.shapes).past, picture, earlier))
+
+
+async def folded(session: Session, page: Page, notes: str = "note") -> tuple[int, Picture]:
+    """How many entries come before those of a page that fit; and what those show, with the words
+    of the messages that were said before them."""
+    earlier, entries = await asyncio.to_thread(_fitting, page)
+    said = await session.record.said(asked_before(entries))
+    picture = Picture(session.id, notes=notes)
+    await asyncio.to_thread(picture.record, [*(Said(one, RunId("")) for one in said), *entries])
+    return earlier, picture
+
+
+def _fitting(page: Page) -> tuple[int, tuple[Entry, ...]]:
+    """The newest of them: no more than is given at once, but one."""
+    seen = page.entries()
+    sizes = accumulate(len(encode_entry(one)[1]) for one in reversed(seen))
+    over = len(seen) - max(sum(size <= PAGE for size in sizes), 1)
+    return page.before + max(over, 0), seen[max(over, 0) :]
 
 
 def shown(shapes: Shapes, page: Page) -> tuple[int, list[Raw], set[MessageId]]:

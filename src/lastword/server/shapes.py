@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, assert_never
+from typing import Any
 
 import msgspec
 
 from lastword.agent.left import left_question
 from lastword.agent.permission import Questions
-from lastword.core.asks import Answer
 from lastword.core.cell import Ending, PendingCall, StoredCell
 from lastword.core.entries import (
     Answered,
@@ -35,24 +34,13 @@ from lastword.core.entries import (
     Unshown,
     Used,
 )
-from lastword.core.model import Message, MessageId, RunId, SessionId, Status
+from lastword.core.model import Message, MessageId, RunId, SessionId
 from lastword.core.plain import written
-from lastword.core.question import Question, QuestionNews
+from lastword.core.question import Question
 from lastword.core.queue import Queued, QueueNews
-from lastword.core.receipt import ProcessNews, Receipt, Unconfirmed
-from lastword.core.recovery import Recovery
+from lastword.core.receipt import Receipt, Unconfirmed
 from lastword.core.scene import Span
 from lastword.core.shown import Shown
-from lastword.core.story import (
-    Begun,
-    Fact,
-    ProgramNews,
-    Progress,
-    Settled,
-    Typing,
-    kind_of,
-    words_of,
-)
 from lastword.runtime.ticket import Ticket
 from lastword.server import cell_wire, process_wire, question_wire, wire
 from lastword.server.naming import renamed
@@ -112,12 +100,6 @@ class Shapes:
     def left(self, one: Unconfirmed) -> Unconfirmed:
         """What has not ended yet, by the name that its principal knows."""
         return replace(one, name=self.out(one.name)) if one.kind in _NAMED else one
-
-    def text(self, fact: Fact) -> str:
-        """What an event says; of what was found after a restart, with the names they know."""
-        if isinstance(fact, Recovery):
-            return str(replace(fact, lost=tuple(RunId(self.out(run)) for run in fact.lost)))
-        return words_of(fact)
 
     def queue(self, news: QueueNews) -> wire.QueueOut:
         return wire.QueueOut([self.queued(one) for one in news.messages], news.hushed)
@@ -239,72 +221,11 @@ class Shapes:
                 return kind | told | {"by": by, "scope": scope}
             case Used(_, model, read, written):
                 return kind | {"model": model, "input_tokens": read, "output_tokens": written}
-            case Finished():
-                return kind | self._finished(entry)
+            case Finished(_, outcome, messages):
+                told = {"messages": messages, "outcome": outcome, "error": entry.error}
+                return kind | told | {"started": entry.started, "rollback": entry.rollback}
             case Receipt():
                 return kind | msgspec.structs.asdict(self.receipt(entry))
-
-    def _finished(self, entry: Finished) -> dict[str, Any]:
-        return {
-            "messages": entry.messages,
-            "outcome": entry.outcome,
-            "error": entry.error,
-            "started": entry.started,
-            "rollback": entry.rollback,
-        }
-
-    # an event's data
-
-    def data(self, fact: Fact) -> tuple[str, Any]:  # noqa: C901, PLR0911, PLR0912 - one match
-        """An event's kind, and what it carries."""
-        match fact:
-            case Said(message):
-                return "accepted", self.message(message)
-            case Began(messages=messages):
-                return "started", {"messages": messages}
-            case Finished():
-                return "ended", self._finished(fact)
-            case Text():
-                return "text", None
-            case Thinking():
-                return "thinking", None
-            case Progress(call=call):
-                return "progress", {"call": None if call is None else self.out(call)}
-            case Typing(on=on):
-                return "typing", {"on": on}
-            case Called(call=call, name=name, arguments=arguments):
-                told = {"call": self.out(call), "name": name, "status": Status.INTENDED}
-                return "call", told | {"arguments": arguments, "content": "", "error": False}
-            case Begun(call=call, name=name):
-                return "call", {"call": self.out(call), "name": name, "status": Status.BEGUN}
-            case Result(call=call, status=status, content=content, error=error):
-                told = {"call": self.out(call), "status": status}
-                return "call", told | {"content": content, "error": error}
-            case ProcessNews():
-                told = {"pid": fact.pid, "command": fact.command, "state": fact.state}
-                told |= {"code": fact.code, "kept": fact.kept, "id": fact.job}
-                return "process", told | {"takes_input": fact.takes_input}
-            case QuestionNews():
-                question = self.question(fact.question)
-                told = {"news": fact.news, "question": question, "allowed": fact.allowed}
-                answer = fact.answer or Answer(allowed=False)
-                return "question", told | {"by": answer.by, "scope": answer.scope}
-            case ProgramNews(cell=cell):
-                return "cell", self.cell(cell)
-            case QueueNews():
-                return "queue", self.queue(fact)
-            case Used(_, model, read, written):
-                return "usage", {"model": model, "input_tokens": read, "output_tokens": written}
-            case Receipt():
-                return "stopped", self.receipt(fact)
-            case Settled(receipt):
-                return "settled", self.receipt(receipt)
-            case Recovery():
-                return "recovered", None
-            case Note() | Summary() | LeftOut() | Declined() | Unshown() | Asked() | Answered():
-                return kind_of(fact), None
-            case _:
-                assert_never(fact)
 
 
 def asked_before(entries: Sequence[Entry]) -> set[MessageId]:

@@ -1,9 +1,7 @@
 """Event streams: what happens in a session, to whoever watches it over HTTP.
 
-An event is encoded once, however many watch. A watcher takes all that is there at once, and what a
-stop has fenced meanwhile is not among it: the check is made in the same step as the write. What had
-been let through before a stop but had not left is part of the record all the same; it is told
-after the fence, as what was missed.
+A watcher takes all that is there at once, as the hub of its session has it, in the same step in
+which it writes it.
 """
 
 from __future__ import annotations
@@ -11,18 +9,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
-from msgspec import Raw
 from starlette.types import Message, Receive, Scope, Send
 
-from lastword.core.story import FeedEvent, may_leave
 from lastword.errors import SlowWatcher
 from lastword.runtime.session import Session
-from lastword.runtime.tasks import Tasks
+from lastword.server.hub import Hub
 from lastword.server.pieces import in_pieces
-from lastword.server.shapes import Shapes, encode
-from lastword.server.wire import Event
+from lastword.server.shapes import Shapes
 
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -31,140 +26,29 @@ HEADERS = [
 ]
 _BEAT = 15.0  # seconds
 _AT_ONCE = 64  # watchers that are told without a turn for anybody else
-_RECENT = 256  # frames that are kept: those who watch are close to one another
-
-
-class Frame(NamedTuple):
-    """An event as it leaves, and as it is told of when it came too late for that."""
-
-    number: int
-    kind: str
-    whole: bytes
-    json: bytes
-
-
-class Hub:
-    """One session's watchers in this process."""
-
-    def __init__(self, session: Session, shapes: Shapes) -> None:
-        self.session = session
-        self.feed = session.feed
-        self.watchers: dict[Watcher, None] = {}
-        self.leavers: set[Watcher] = set()  # those whose leaving is to stop the session
-        self.tasks = Tasks(f"watchers of {session.id}")
-        self._shapes = shapes
-        self._frames: dict[int, Frame] = {}
-        self._chunk: tuple[tuple[int, int, int], bytes] = ((-1, -1, -1), b"")
-        self._waiting = False  # for the lease
-
-    def id_of(self, number: int) -> str:
-        return f"{self.feed.epoch}-{number}"
-
-    def number_of(self, id: str) -> int | None:
-        """Where a watcher can go on that has seen everything up to an id; None if it cannot."""
-        epoch, _, number = id.rpartition("-")
-        plain = number.isascii() and number.isdigit() and len(number) < 20
-        if epoch != self.feed.epoch or not plain:
-            return None
-        return int(number) if self.feed.holds(int(number)) else None
-
-    def chunk(self, number: int) -> tuple[int, bytes]:
-        """All that may leave now of what came after a number, and the last number in it.
-
-        Whoever calls it writes what it gives in the same step.
-        """
-        last = self.feed.last
-        if number >= last:
-            return last, b""
-        if self._must_wait():
-            return number, b""
-        key = number, last, self.session.fenced
-        if self._chunk[0] != key:
-            self._chunk = key, self._made(number, last)
-        return last, self._chunk[1]
-
-    def _must_wait(self) -> bool:
-        """Whether it is not known if the session is still ours; they are told when it is."""
-        claim = self.feed.claim
-        if claim.good or (claim.ended and not claim.taken):  # at the end of the server, all is told
-            return False
-        if not claim.taken and not self._waiting:
-            self._waiting = True
-            self.tasks.start(self._tell_later(), name="lease")
-        return not claim.taken or self.session.over is None
-
-    async def _tell_later(self) -> None:
-        await self.feed.claim.known()
-        self._waiting = False
-        await _tell(self)
-
-    def _made(self, number: int, last: int) -> bytes:
-        fenced, parts = self.session.fenced, list[bytes]()
-        missed: list[Frame] = []
-        for event in self.feed.since(number):
-            if event.number > last:
-                break  # a thread has added it since
-            frame = self._frames.get(event.number) or self._encoded(event)
-            if not may_leave(event.fact, event.generation, fenced):
-                missed.append(frame)
-                continue
-            parts += self._record(missed)
-            missed = []
-            parts.append(frame.whole)
-        return b"".join((*parts, *self._record(missed)))
-
-    def _record(self, missed: list[Frame]) -> list[bytes]:
-        if not missed:
-            return []
-        told = [Raw(frame.json) for frame in missed if frame.kind != "typing"]
-        if self.feed.claim.taken:
-            told = []  # what had not left is not ours to tell any more
-        last, now = missed[-1].number, self.session.generation
-        event = Event(self.id_of(last), "missed", now, None, 0.0, "", {"events": told})
-        return [_frame(self.id_of(last), encode(event))]
-
-    def last_word(self) -> bytes:
-        """Why there is no more."""
-        why = self.session.over or "shutdown"
-        last, now = self.id_of(self.feed.last), self.session.generation
-        return _frame(last, encode(Event(last, "closed", now, None, 0.0, why, {"why": why})))
-
-    def _encoded(self, event: FeedEvent) -> Frame:
-        id_, (kind, data) = self.id_of(event.number), self._shapes.data(event.fact)
-        run = None if event.run is None else self._shapes.out(event.run)
-        text = self._shapes.text(event.fact)
-        told = Event(id_, kind, event.generation, run, event.at, text, data)
-        json = encode(told)
-        frame = Frame(event.number, kind, _frame(id_, json), json)
-        self._frames[event.number] = frame
-        if len(self._frames) > 2 * _RECENT:
-            for old in sorted(self._frames)[:-_RECENT]:
-                del self._frames[old]
-        return frame
-
-
-def _frame(id: str, json: bytes) -> bytes:
-    return b"id: %b\ndata: %b\n\n" % (id.encode(), json)
+_KEPT = 32  # hubs that nobody watches any more: who was cut off comes back to them
 
 
 class Streams:
     """All event streams of a server."""
 
     def __init__(self, *, stalled: float) -> None:
-        self._hubs: dict[str, Hub] = {}
+        self._hubs: dict[str, Hub[Watcher]] = {}  # those that are watched
+        self._left: dict[str, Hub[Watcher]] = {}  # and the last of those that were
         self._stalled = stalled
         self._beating: asyncio.TimerHandle | None = None
 
-    def hub(self, session: Session, shapes: Shapes) -> Hub:
+    def hub(self, session: Session, shapes: Shapes) -> Hub[Watcher]:
         """The one of a session; another one once that was deleted, or lost, and is there again."""
-        hub = self._hubs.get(session.id)
-        return hub if hub and hub.feed is session.feed else Hub(session, shapes)
+        hub = self._hubs.get(session.id) or self._left.get(session.id)
+        return hub if hub and hub.feed is session.feed else Hub(session, shapes, _tell)
 
     @contextmanager
-    def watched(self, hub: Hub, watcher: Watcher) -> Generator[None]:
+    def watched(self, hub: Hub[Watcher], watcher: Watcher) -> Generator[None]:
         """Have a watcher woken, and shown that the stream lives, until it leaves."""
         if not hub.watchers:
             self._hubs[hub.session.id] = hub
+            self._left.pop(hub.session.id, None)
             hub.tasks.start(_tend(hub), name="news")
         hub.watchers[watcher] = None
         if self._beating is None:
@@ -177,13 +61,20 @@ class Streams:
                 hub.tasks.cancel()
                 if self._hubs.get(hub.session.id) is hub:
                     del self._hubs[hub.session.id]
+                    self._keep(hub)
+
+    def _keep(self, hub: Hub[Watcher]) -> None:
+        if not hub.feed.closed:
+            self._left[hub.session.id] = hub
+        if len(self._left) > _KEPT:
+            del self._left[next(iter(self._left))]
 
     def _beat(self) -> None:
         loop = asyncio.get_running_loop()
         self._beating = loop.call_later(_BEAT, self._beat) if self._hubs else None
         self._show_life(list(self._hubs.values()))
 
-    def _show_life(self, left: list[Hub]) -> None:
+    def _show_life(self, left: list[Hub[Watcher]]) -> None:
         """Let every stream show that it lives, and end those that nobody reads: those of a few
         sessions in each turn."""
         loop = asyncio.get_running_loop()
@@ -196,17 +87,20 @@ class Streams:
             loop.call_soon(self._show_life, rest)
 
 
-async def _tend(hub: Hub) -> None:
+async def _tend(hub: Hub[Watcher]) -> None:
     """Tell those who watch whenever there is something to see."""
     number = -1
     while not hub.feed.closed:
         await hub.feed.more(number)
         number = hub.feed.last
+        hub.hear()  # also if all who watch are slow
         await _tell(hub)
+        if hub.outgrown():
+            await _tell(hub)
     await _tell(hub)  # that there is no more
 
 
-async def _tell(hub: Hub) -> None:
+async def _tell(hub: Hub[Watcher]) -> None:
     """One task for all of them, because to wake one for each costs as much as to write to it."""
     for count, watcher in enumerate(tuple(hub.watchers), 1):
         await watcher.tell()
@@ -222,7 +116,7 @@ class Watcher:
         *("_slow", "_task"),
     )
 
-    def __init__(self, hub: Hub, scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(self, hub: Hub[Watcher], scope: Scope, receive: Receive, send: Send) -> None:
         self._hub = hub
         self._receive = receive
         self._send = send

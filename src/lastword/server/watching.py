@@ -8,22 +8,21 @@ from typing import NamedTuple
 
 from starlette.types import Receive, Scope, Send
 
-from lastword.agent.permission import Question
-from lastword.core.cell import StoredCell
-from lastword.core.queue import QueueNews
-from lastword.core.receipt import Unconfirmed
-from lastword.core.scene import Span
+from lastword.core.picture import Picture
+from lastword.core.scene import Phase
 from lastword.errors import LastwordError
 from lastword.runtime.clock import time_of_day
-from lastword.runtime.record import Page
 from lastword.runtime.session import Session
 from lastword.server import wire
+from lastword.server.change_wire import Snapshot
 from lastword.server.desk import Asked
+from lastword.server.drawn import Drawn, still
+from lastword.server.hub import Hub, framed
 from lastword.server.problems import Trouble
-from lastword.server.records import shown
+from lastword.server.records import folded
 from lastword.server.sessions import session_out
-from lastword.server.shapes import PAGE, Shapes, encode
-from lastword.server.streams import Hub, Watcher
+from lastword.server.shapes import PAGE, Shapes
+from lastword.server.streams import Watcher
 
 _ENTRIES = 300  # of the log that a snapshot has
 
@@ -70,69 +69,76 @@ def _stop(session: Session, by: str) -> None:
         session.stop(by=by)
 
 
-async def _from_where(asked: Asked, hub: Hub) -> tuple[int, bytes]:
+async def _from_where(asked: Asked, hub: Hub[Watcher]) -> tuple[int, bytes]:
     """The number after which to go on, and what comes before it: nothing, or a snapshot."""
     told = asked.request.headers.get("last-event-id") or asked.request.query_params.get("after")
     if told and (number := hub.number_of(told)) is not None:
         return number, b""
+    session = hub.session
     while True:
-        moment = await _moment(asked, hub)
-        earlier, entries, missing = await asyncio.to_thread(shown, asked.shapes, moment.page)
-        messages = await hub.session.record.said(missing)
-        log = wire.Log(entries, earlier > 0, [asked.shapes.message(one) for one in messages])
-        frame = await asyncio.to_thread(moment.frame, asked.shapes, log)
-        if hub.session.fenced == moment.fenced:  # if not, it would tell of what was stopped since
-            return moment.page.number, frame
+        overview = await session.overview()
+        await asked.looked_at([one.stored for one in session.shelf.cells])
+        async with hub.making:
+            picture = hub.picture(alone=len(hub.watchers) == 1) or await _begun(asked, hub)
+        if picture is None:
+            continue  # so much came meanwhile that nobody has all of it
+        # and from here on nothing is waited for
+        id_, fenced = hub.id_of(picture.seen), session.fenced
+        about = session_out(asked, session, overview)
+        moment = _Moment(id_, about, still(picture, fenced), hub.before)
+        frame = await asyncio.to_thread(moment.frame, asked.shapes)
+        if session.fenced == fenced:  # if not, it would tell of what was stopped since
+            return moment.picture.seen, frame
 
 
 class _Moment(NamedTuple):
     """A session as it stands in one step. To put it into words may take longer than a step may."""
 
-    page: Page
     id: str
     session: wire.SessionOut
-    queue: QueueNews
-    questions: tuple[Question, ...]
-    spans: tuple[Span, ...]
-    cells: tuple[StoredCell, ...]
-    ending: tuple[Unconfirmed, ...]
-    fenced: int
+    picture: Picture
+    before: int
 
-    def frame(self, shapes: Shapes, log: wire.Log) -> bytes:
-        """It as an event, with some of the log."""
-        queue, active = shapes.queue(self.queue), self.session.active
-        snapshot = wire.Snapshot(
+    def frame(self, shapes: Shapes) -> bytes:
+        """It as an event."""
+        picture, drawn = self.picture, Drawn(shapes)
+        past = drawn.past(picture, self.before)
+        snapshot = Snapshot(
+            id=self.id,
+            generation=picture.phase.generation,
+            at=time_of_day(),
             session=self.session,
-            active=active,
-            typing=self.page.typing,
-            queue=queue.messages,
-            hushed=queue.hushed,
-            questions=[shapes.question(one) for one in self.questions],
-            processes=[shapes.process(span) for span in self.spans],
-            cells=[shapes.cell(one) for one in self.cells],
-            entries=log.entries,
-            more=log.more,
-            messages=log.messages,
-            ending=[str(shapes.left(one)) for one in self.ending],
+            phase=drawn.phase(picture.phase),
+            items=past.items,
+            messages=past.messages,
+            pending=past.pending,
+            queue=shapes.queue(picture.queue),
+            questions=[shapes.question(one) for one in picture.questions.values()],
+            waits=past.waits,
+            processes=[shapes.process(span) for span in picture.processes.values()],
+            programs=[shapes.cell(one) for one in picture.programs.values()],
+            before=past.before,
+            more=past.more,
         )
-        generation, now = self.page.generation, time_of_day()
-        event = wire.Event(self.id, "snapshot", generation, active, now, "", snapshot)
-        return b"id: %b\ndata: %b\n\n" % (self.id.encode(), encode(event))
+        return framed(snapshot)
 
 
-async def _moment(asked: Asked, hub: Hub) -> _Moment:
+async def _begun(asked: Asked, hub: Hub[Watcher]) -> Picture | None:
+    """A picture of the newest of the log, and of how all else stands at that moment. While the log
+    is folded things happen: the hub hears of them afterwards, from that moment's number on."""
     session = hub.session
-    overview = await session.overview()
-    await asked.looked_at([one.stored for one in session.shelf.cells])
     page = await session.record.page(None, _ENTRIES, PAGE)  # and from here on nothing is waited for
-    return _Moment(
-        page,
-        hub.id_of(page.number),
-        session_out(asked, session, overview),
-        session.waiting,
-        asked.questions(),
-        tuple(session.spans),
-        tuple(one.stored for one in session.shelf.cells),
-        session.ending,
-        session.fenced,
+    epoch = hub.feed.epoch
+    phase = Phase(page.generation, session.active, page.typing, session.ending)
+    queue, questions, spans = session.waiting, asked.questions(), session.spans
+    programs = tuple(one.stored for one in session.shelf.cells)
+    earlier, picture = await folded(session, page)
+    picture.stands(
+        seen=page.number,
+        phase=phase,
+        queue=queue,
+        questions=questions,
+        programs=programs,
+        processes=spans,
     )
+    return hub.begin(picture, epoch, earlier)

@@ -3,7 +3,7 @@ from them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, get_type_hints
 
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType, defstruct
 
@@ -11,9 +11,6 @@ from lastword.core.model import Origin, Outcome, Placement, Policy
 from lastword.core.plain import written
 from lastword.core.receipt import Receipt
 from lastword.core.rows import Row
-from lastword.server.cell_wire import CellOut
-from lastword.server.process_wire import ProcessOut
-from lastword.server.question_wire import QuestionOut
 
 Text: TypeAlias = Annotated[str, Meta(max_length=1_000_000)]
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -263,35 +260,6 @@ class Transcript(Struct):
 
     items: list[ShownOut]
     next: int | None
-
-
-class Snapshot(Struct):
-    """All there is to see of a session, as the first event of a stream."""
-
-    session: SessionOut
-    active: str | None
-    typing: bool
-    queue: list[QueuedOut]
-    hushed: bool
-    questions: list[QuestionOut]
-    processes: list[ProcessOut]
-    cells: list[CellOut]
-    entries: list[Raw]
-    more: bool
-    messages: list[MessageOut]  # said before those entries, and answered in them
-    ending: list[str]
-
-
-class Event(Struct):
-    """One thing that happened, as a stream tells it."""
-
-    id: str
-    kind: str
-    generation: int
-    run: str | None
-    at: float
-    text: str
-    data: Any = None
 
 
 class Empty(Struct):

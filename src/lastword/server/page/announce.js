@@ -1,7 +1,7 @@
 // For whoever listens instead of looking: finished things, once, and not each word as it comes.
 
 import { headline, noteworthy, rowLine, rowsOf } from "./receipt-rows.js";
-import { standing } from "./program-facts.js";
+import { standing } from "./programs.js";
 import { endWords, waitsFor } from "./program-words.js";
 import { plain, short } from "./words.js";
 

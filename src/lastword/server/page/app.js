@@ -53,6 +53,7 @@ const notices = new Notices(named("notice"), named("banner"), () => app.drawSoon
 
 /** @type {Record<string, string>} */
 const MARKS = { stopping: "■ ", asking: "? ", standing: "? ", idle: "", quiet: "", waiting: "" };
+const LISTED = new Set(["messageis", "placed", "itemis", "turnis", "askopened", "askclosed"]); // what the list of sessions tells too
 
 class App {
   state = blank(addressed()); // from the first moment on it can be stopped
@@ -173,18 +174,18 @@ class App {
 
   /** @param {Event} event */
   #heard(event) {
+    const { before } = this.state;
+    const kinds = event.kind === "changes" ? event.changes.map((one) => one.change) : [];
     const skew = event.at - Date.now() / 1000;
-    if (event.kind === "text" && Math.abs(skew - this.skew) > 2) this.skew = skew;
+    if (kinds.includes("grew") && Math.abs(skew - this.skew) > 2) this.skew = skew;
     this.dispatch({ type: "event", event });
-    if (
-      ["accepted", "started", "ended", "stopped", "settled", "question", "snapshot"].includes(
-        event.kind,
-      )
-    )
-      shelf.soon();
-    if (event.kind === "snapshot" && event.data.entries.length) this.#recall();
-    if (event.kind === "process" && !this.me?.level && !this.state.level) this.meet(); // now it is known how they are held
-    if (event.kind === "closed" && event.data?.why === "deleted") this.#deleted();
+    if (event.kind === "snapshot" || kinds.some((one) => LISTED.has(one))) shelf.soon();
+    if (event.kind === "snapshot" && event.items.length) this.#recall();
+    // what the person had fetched stays there
+    if (event.kind === "snapshot" && before && before < event.before)
+      this.loadOlder(event.before - before);
+    if (kinds.includes("processis") && !this.me?.level && !this.state.level) this.meet(); // now it is known how they are held
+    if (event.kind === "closed" && event.why === "deleted") this.#deleted();
   }
 
   /** Who asks, and whom. */
@@ -225,16 +226,14 @@ class App {
     shelf.forget(this.state.session);
   }
 
-  async loadOlder() {
-    const { session } = this.state;
+  async loadOlder(entries = 200) {
+    const { session, before } = this.state;
     try {
-      const before = this.state.entries[0]?.number ?? 0;
+      const limit = Math.min(entries, 1000);
       /** @type {Older} */
-      const { entries, more, messages } = await call(
-        "GET",
-        sessionPath(session, `/log?before=${before}&limit=200`),
-      );
-      if (session === this.state.session) this.dispatch({ type: "older", entries, more, messages });
+      const past = await call("GET", sessionPath(session, `/past?before=${before}&limit=${limit}`));
+      if (session === this.state.session && before === this.state.before)
+        this.dispatch({ type: "older", past });
     } catch (problem) {
       notices.problem(problem);
     }

@@ -5,13 +5,13 @@ import { arrange, button, h, Keyed, say, set } from "./dom.js";
 import { Long } from "./folding.js";
 import { icon, square } from "./icons.js";
 import "./program.js";
-import { isAnswered, standing } from "./program-facts.js";
 import { bringsAnswers, endWords, saidIn } from "./program-words.js";
+import { isAnswered, standing } from "./programs.js";
 import "./question.js";
 import { noteView } from "./receipt.js";
 import { Staying } from "./staying.js";
 import { isOpen, Turn } from "./turn.js";
-import { phase } from "./view.js";
+import { phase, unplaced } from "./view.js";
 import { welcome } from "./welcome.js";
 import { clock, count } from "./words.js";
 
@@ -86,12 +86,10 @@ export class Conversation extends HTMLElement {
   /** @param {State} state @param {Me | null} me */
   show(state, me) {
     const now = phase(state);
-    const waiting = new Set(state.queue.map((one) => one.id));
-    const pending = state.pending.filter((id) => !waiting.has(id) && state.messages[id]);
     /** @type {Shown[]} */
     const items = state.items.flatMap((item) => [item, ...endedIn(item, state)]);
-    for (const id of pending)
-      items.push({ key: `message ${id}`, kind: "message", id, outcome: "" });
+    for (const id of unplaced(state).filter((one) => state.messages[one]))
+      items.push({ key: `message ${id}`, kind: "message", id, outcome: "", error: "" });
     const views = this.#views.of(items, (item) => item.key, makeView);
     views.forEach((view, index) => view.show(items[index], state, { now, doing: this.#doing }));
     const asks = this.#asks.of(
@@ -168,7 +166,7 @@ export class Conversation extends HTMLElement {
   #between(now, { sending, processes, stopping }) {
     const alive = processes.filter((one) => !one.ended_at && !one.kept).length;
     const left = alive ? `; ${count(alive, "process")} still to end` : "";
-    const preparing = Object.keys(sending).length ? "sending…" : "preparing…";
+    const preparing = Object.values(sending).some(Boolean) ? "sending…" : "preparing…";
     // that nothing more happens is known when the server has heard of it
     const asking = stopping && !stopping.known;
     const ending = asking ? "asking it to stop…" : `stopping: nothing more is said or done${left}`;
@@ -247,7 +245,7 @@ class MessageView {
     const never = answers && outcome ? "did not reach it" : (NEVER[outcome] ?? "");
     say(
       this.#fate,
-      [sending[id] ? "sending…" : "", never, error ?? "", attached(message)]
+      [sending[id] ? "sending…" : "", never, error, attached(message)]
         .filter(Boolean)
         .join(" · "),
     );

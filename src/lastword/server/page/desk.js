@@ -1,6 +1,7 @@
 // What the person wants done, carried to the server. Whatever goes wrong is said in words, and
 // nothing that they wrote is thrown away.
 
+import { findTurn } from "./apply.js";
 import { confirmEnd } from "./dialogs.js";
 import { GONE, LATE as PROGRAM_LATE } from "./program-words.js";
 import { call, sessionPath } from "./wire.js";
@@ -196,8 +197,8 @@ export class Desk {
       const answer = await one.answer;
       if ("receipt" in answer) return null;
       const { run, outcome } = answer;
-      const over = session === this.#app.state.session ? this.#app.state.over : {};
-      if (!run || outcome || over[run]) return null;
+      const isHere = session === this.#app.state.session;
+      if (!run || outcome || (isHere && findTurn(this.#app.state, run)?.outcome)) return null;
       what = { run };
     } catch (problem) {
       // only the answer may be lost; what was said since the stop is left alone
@@ -276,9 +277,9 @@ export class Desk {
       call("POST", sessionPath(session, `/cells/${encodeURIComponent(id)}/resume`), body),
     );
     if (!ticket) return;
-    const { run } = ticket;
+    const { run, message } = ticket;
     if (session === this.#app.state.session)
-      this.#app.dispatch({ type: "answering", cell: id, generation, run });
+      this.#app.dispatch({ type: "answering", cell: id, sent: { generation, run, message } });
     this.#parts.conversation.pin();
     this.#parts.composer.focus();
   }

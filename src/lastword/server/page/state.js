@@ -1,31 +1,48 @@
-// What the page knows of the session it shows. A pure reducer: a state and something that happened
-// give the next state, so a snapshot, a replay after a lost connection and a second tab all end
-// with the same picture, and what is heard twice is shown once.
+// What the page knows of the session it shows: the picture, as the server tells it, and what only
+// this page knows, which is on its way there. A pure reducer: a state and something that happened
+// give the next state. What is heard twice is applied once.
 
-import * as fact from "./facts.js";
-import { byId, earlier, prepended, recorded } from "./past.js";
-import * as program from "./program-facts.js";
+import { apply, findTurn, firstWords } from "./apply.js";
+import { byId, prepended } from "./older.js";
+import * as program from "./programs.js";
+import { known } from "./receipt-rows.js";
 import * as stop from "./stopping.js";
 
-export { blank } from "./facts.js";
-
-/** @import { Action, Event, Process, Question, Queued, Receipt, State } from "./types.d.ts" */
-
-/** @typedef {{news: string, question: Question} & import("./facts.js").Told} AskedNews */
-
-const EFFECTS = new Set(["text", "thinking", "progress", "started", "usage"]);
-
 /**
- * Whether a run does something by it: then it is not drawn once the run was fenced. What became
- * of a call or a process is told by the session, whenever it is known.
- * @param {Event} event
- * @returns {boolean}
+ * @import { Snapshot, TurnHeadOut } from "./told.d.ts"
+ * @import { Action, Change, Event, ReceiptItem, State } from "./types.d.ts"
  */
-function acts({ kind, data }) {
-  if (kind === "typing") return data.on;
-  if (kind === "call") return data.status === "intended" || data.status === "begun";
-  if (kind === "question") return data.news === "opened";
-  return EFFECTS.has(kind);
+
+/** What is known of a session of which nothing is known. @returns {State} */
+export function blank(session = "") {
+  return {
+    session,
+    title: "",
+    generation: 0,
+    active: null,
+    typing: false,
+    known: false,
+    items: [],
+    messages: {},
+    pending: [],
+    sending: {},
+    queue: [],
+    hushed: false,
+    questions: [],
+    cells: [],
+    ended: [],
+    answering: {},
+    processes: [],
+    ending: [],
+    waits: [],
+    seen: null,
+    stopping: null,
+    held: [],
+    before: 0,
+    more: false,
+    closed: "",
+    level: "",
+  };
 }
 
 /** @param {State} state @param {Action} action @returns {State} the next one */
@@ -36,15 +53,13 @@ export function reduce(state, action) {
     case "fresh": // nobody has said anything in it yet
       return { ...state, known: true };
     case "older":
-      return prepended(state, action);
+      return prepended(state, action.past);
     case "sending":
-      return fact.said(
-        { ...state, sending: { ...state.sending, [action.message.id]: true } },
-        action.message,
-        action.at,
-      );
-    case "sent":
-      return without(state, "sending", action.id);
+      return sending(state, action);
+    case "sent": // and heard of, soon
+      return action.id in state.sending
+        ? { ...state, sending: { ...state.sending, [action.id]: false } }
+        : state;
     case "unsent":
       return unsent(state, action.id);
     case "stop":
@@ -54,70 +69,98 @@ export function reduce(state, action) {
     case "answered":
       return { ...state, questions: state.questions.filter((one) => one.id !== action.id) };
     case "answering": // what was given to a program is on its way there
-      return program.answering(state, action);
+      return { ...state, answering: { ...state.answering, [action.cell]: action.sent } };
     case "program gone":
       return program.gone(state, action.cell);
     case "programs":
       return program.remembered(state, action.cells);
     case "queue":
-      return queued(state, action);
+      return { ...state, queue: action.messages, hushed: action.hushed };
     default:
       throw new Error(`the page has no action ${JSON.stringify(action)}`);
   }
 }
 
-/**
- * @param {State} state
- * @param {"sending" | "messages"} field
- * @param {string} key
- * @returns {State}
- */
-function without(state, field, key) {
-  const { [key]: _, ...rest } = state[field];
-  return { ...state, [field]: rest };
+// messages on their way
+
+/** @param {State} state @param {Extract<Action, {type: "sending"}>} action @returns {State} */
+function sending(state, { message, at }) {
+  if (state.messages[message.id]) return state; // it has arrived before
+  return {
+    ...state,
+    sending: { ...state.sending, [message.id]: true },
+    messages: { ...state.messages, [message.id]: { ...message, at } },
+    title: state.title || firstWords(message.text),
+  };
 }
 
 /** @param {State} state @param {string} id @returns {State} */
 function unsent(state, id) {
-  if (state.placed[id] || !state.sending[id]) return without(state, "sending", id); // the answer was lost, not the message
-  const next = without(without(state, "sending", id), "messages", id);
-  return { ...next, pending: next.pending.filter((one) => one !== id) };
+  if (!(id in state.sending)) return state; // the answer was lost, not the message
+  const { [id]: _, ...messages } = state.messages;
+  return { ...arrived(state, id), messages };
 }
+
+/** @param {State} state @param {string} id @returns {State} */
+function arrived(state, id) {
+  const { [id]: _, ...rest } = state.sending;
+  return { ...state, sending: rest };
+}
+
+// events
 
 /** @param {State} state @param {Event} event @returns {State} */
 function heard(state, event) {
   const [epoch, number] = numbered(event.id);
-  if (event.kind === "snapshot") return { ...snapshot(state, event), seen: { epoch, number } };
-  const { seen } = state;
-  if (seen && epoch === seen.epoch && number <= seen.number) return state;
-  const next = {
-    ...state,
-    seen: { epoch, number },
-    generation: Math.max(state.generation, event.generation ?? 0),
-  };
-  if (event.kind === "missed") {
-    /** @type {Event[]} */
-    const missed = event.data?.events ?? [];
-    return missed.reduce((known, one) => applied(known, one), released(next));
-  }
-  if (acts(event) && fenced(next, event)) return next;
-  // from the key press on the page is silent: what the server still let through until it heard of
-  // the stop is part of the record, and is shown with the receipt
-  if (acts(event) && stop.covers(next, event.run)) {
-    return { ...next, held: [...next.held, event] };
-  }
-  return applied(next, event);
+  const seen = { epoch, number };
+  if (event.kind === "snapshot") return { ...snapshot(state, event), seen };
+  if (state.seen?.epoch === epoch && number <= state.seen.number && event.kind !== "closed")
+    return state;
+  if (event.kind === "closed") return { ...state, seen, closed: event.why, stopping: null };
+  return event.changes.reduce(told, { ...state, seen });
 }
 
 /** @param {string} id @returns {[string, number]} */
 function numbered(id) {
-  const cut = String(id ?? "").lastIndexOf("-");
+  const cut = id.lastIndexOf("-");
   return [id.slice(0, cut), Number(id.slice(cut + 1))];
 }
 
-/** @param {State} state @param {Event} event */
-function fenced(state, event) {
-  return !!event.run && (!!state.over[event.run] || (event.generation ?? Infinity) < state.fence);
+/** @param {State} state @param {Change} change @returns {State} */
+function told(state, change) {
+  if (stop.isUntold(state, change)) return state;
+  if (stop.holds(state, change)) return { ...state, held: [...state.held, change] };
+  switch (change.change) {
+    case "messageis":
+      return apply(arrived(state, change.said.id), change);
+    case "turnis":
+      return turnIs(state, change.head, change);
+    case "itemis":
+    case "placed":
+      if (change.item.kind === "receipt") return receipted(state, change.item, change);
+      return stop.arrived(apply(state, change));
+    default:
+      return apply(state, change);
+  }
+}
+
+/** @param {State} state @param {TurnHeadOut} head @param {Change} change @returns {State} */
+function turnIs(state, { run, outcome, until }, change) {
+  if (!outcome || findTurn(state, run)?.outcome) return apply(state, change);
+  const next = apply(released(state, [run]), change);
+  const other = outcome === "stopped" ? stop.byOther(run, until) : null;
+  return { ...next, stopping: stop.ended(next, run) ?? other };
+}
+
+/**
+ * @param {State} state
+ * @param {Pick<ReceiptItem, "receipt">} item
+ * @param {Change} change
+ * @returns {State}
+ */
+function receipted(state, { receipt: { runs, reason } }, change) {
+  const next = apply(released(state, state.stopping?.sent.length ? runs : null), change);
+  return { ...next, stopping: reason === "superseded" ? next.stopping : stop.receipted(next) };
 }
 
 /**
@@ -127,10 +170,10 @@ function fenced(state, event) {
  * @returns {State}
  */
 function released(state, runs = null) {
-  /** @param {Event} event */
-  const free = (event) => !runs || runs.includes(event.run);
-  const held = state.held.filter((event) => !free(event));
-  return state.held.filter(free).reduce((next, event) => applied(next, event), { ...state, held });
+  /** @param {Change} change */
+  const free = (change) => !runs || runs.includes(stop.runOf(state, change) ?? "");
+  const held = state.held.filter((change) => !free(change));
+  return state.held.filter(free).reduce(apply, { ...state, held });
 }
 
 /**
@@ -143,153 +186,35 @@ function stopAnswered(state, action) {
   return stopping ? { ...state, stopping } : released({ ...state, stopping });
 }
 
-/** @param {State} state @param {Event} event @returns {State} */
-function applied(state, event) {
-  const { run, generation = 0, text = "", at = 0 } = event;
-  const data = event.data ?? {};
-  switch (event.kind) {
-    case "accepted":
-      return fact.said(without(stop.arrived(state, data.id, run), "sending", data.id), data, at);
-    case "started":
-      return fact.began({ ...state, active: run }, run, generation, data.messages ?? [], at);
-    case "text":
-    case "thinking":
-      return fact.uttered(state, event.kind, run, generation, text, at);
-    case "progress":
-      return fact.progressed(state, run, generation, data.call ?? null, text, at);
-    case "typing":
-      return state.active === run ? { ...state, typing: !!data.on } : state;
-    case "call":
-      return fact.called(state, run, generation, data, at);
-    case "process":
-      return processed(state, event);
-    case "question":
-      return asked(state, data, at);
-    case "cell":
-      return program.programmed(state, data);
-    case "queue":
-      return queued(state, data);
-    case "ended":
-      return runEnded(state, event);
-    case "stopped":
-      return stopped(state, data, false);
-    case "settled":
-      return stopped(state, data, true);
-    case "recovered":
-      return text ? fact.noted(state, null, text, event.id) : state;
-    case "closed":
-      return { ...state, closed: data.why ?? "shutdown", stopping: null };
-    default:
-      return state;
-  }
-}
-
-/** @param {State} state @param {Event} event @returns {State} */
-function runEnded(state, { run, text, data, at }) {
-  const mine = state.active === run;
-  const before = program.delivered(released(state, [run]), run);
-  const next = fact.ended(before, run, { outcome: text, ...data }, at);
-  const other = mine && text === "stopped" ? stop.byOther(run, at) : null;
-  const stopping = stop.ended(next, run) ?? other;
-  return { ...next, stopping, questions: next.questions.filter((one) => one.run !== run) };
-}
-
-/** @param {State} state @param {Receipt} receipt @param {boolean} settled @returns {State} */
-function stopped(state, receipt, settled) {
-  const runs = state.stopping?.sent.length ? (receipt.runs ?? []) : null;
-  const next = fact.receipted(released(state, runs), receipt, settled);
-  const ending = receipt.quiet
-    ? []
-    : (receipt.unconfirmed ?? []).map((one) => `${one.kind} ${one.name}`);
-  const stopping = receipt.reason === "superseded" ? next.stopping : stop.receipted(next);
-  return { ...next, ending, stopping, level: receipt.level || next.level };
-}
-
-/** @param {State} state @param {Event} event @returns {State} */
-function processed(state, { run, data, at, generation }) {
-  if (data.state === "starting") return state; // it has no number yet
-  // what is kept may outlive its first process, whose number is then another's
-  /** @param {Process} one */
-  const same = (one) =>
-    !one.ended_at && (data.kept ? one.id === data.id : !one.kept && one.pid === data.pid);
-  const others = state.processes.filter((one) => !same(one));
-  const before = state.processes.find(same);
-  const one = {
-    started_at: at,
-    ended_at: null,
-    ...before,
-    id: data.id || before?.id || "",
-    pid: data.pid,
-    command: data.command,
-    kept: data.kept,
-    takes_input: data.takes_input,
-    code: data.code,
-    run: before?.run ?? run,
-    generation: before?.generation ?? generation,
-  };
-  if (data.state === "ended") one.ended_at = at;
-  return { ...state, processes: [...others, one] };
-}
-
-/** @param {State} state @param {AskedNews} about @param {number} at @returns {State} */
-function asked(state, { news, question, ...told }, at) {
-  const { run, call, tool } = question;
-  const questions = state.questions.filter((one) => one.id !== question.id);
-  if (news === "opened")
-    return fact.asked({ ...state, questions: [...questions, question] }, { id: call, run, tool }, at);
-  return fact.answered({ ...state, questions }, run, call, told, at);
-}
-
-/** @param {State} state @param {{messages: Queued[], hushed: boolean}} queue @returns {State} */
-function queued(state, { messages, hushed }) {
-  const there = new Set(messages.map((one) => one.id));
-  let next = { ...state, queue: messages, hushed: !!hushed };
-  // nobody tells that a run took up what was sent to steer it: it is gone from the queue, that is all
-  for (const { id, placed } of state.queue) {
-    if (placed === "steering" && !there.has(id) && next.active)
-      next = fact.joined(next, next.active, id);
-  }
-  for (const { id, text, by } of messages) next = fact.said(next, { id, text, by });
-  return next;
-}
-
-/** @param {State} state @param {Event} event @returns {State} */
-function snapshot(state, { data }) {
-  const { session } = data;
-  const older = earlier(state.entries, data.entries);
-  const entries = [...older, ...data.entries];
-  const before = { ...fact.blank(session.id), messages: byId(data.messages), level: state.level };
-  if (older.length) Object.assign(before.messages, state.messages);
-  const past = entries.reduce(recorded, before);
-  const more = older.length ? state.more : data.more;
-  let next = queued(
-    { ...past, entries, more, known: true, sending: state.sending },
-    { messages: data.queue, hushed: data.hushed },
-  );
-  for (const id of Object.keys(state.sending)) {
-    if (state.messages[id] && !next.messages[id]) next = fact.said(next, state.messages[id]);
-  }
-  const logged = new Set(next.waits.map((wait) => wait.id));
-  const unlogged = state.waits.filter(
-    (wait) => !logged.has(wait.id) && fact.findTurn(next, wait.run),
-  );
-  const waits = [...unlogged, ...next.waits];
-  const { questions, processes, cells = [], ending = [], active, typing } = data;
-  if (!ending.length) next = fact.endedSince(next);
-  const stopping = stop.resumed(state, data);
-  return {
-    ...next,
-    title: session.title || next.title,
+/** @param {State} state @param {Snapshot} event @returns {State} */
+function snapshot(state, event) {
+  const { session, phase, messages, pending, queue, questions, waits, processes } = event;
+  const { programs: cells, before, more } = event;
+  const there = byId(messages);
+  const unheard = Object.keys(state.sending).filter((id) => state.sending[id] && !there[id]);
+  const next = {
+    ...blank(session.id),
+    ...phase,
     generation: session.generation,
-    active,
-    typing,
+    level: phase.level || state.level,
+    known: true,
+    title: session.title || firstWords(messages[0]?.text ?? ""),
+    items: event.items.map(known),
+    messages: { ...there, ...Object.fromEntries(unheard.map((id) => [id, state.messages[id]])) },
+    sending: Object.fromEntries(unheard.map((id) => [id, true])),
+    pending,
+    queue: queue.messages,
+    hushed: queue.hushed,
     questions,
+    waits,
     processes,
     cells,
     ended: state.ended,
-    answering: program.underWay(state, data),
-    ending,
-    waits,
-    stopping,
+    before,
+    more,
   };
+  const answering = Object.entries(state.answering);
+  const left = answering.filter(([, sent]) => program.isUnderWay(next, sent));
+  const stopping = stop.resumed(state.stopping, next, session.state);
+  return { ...next, answering: Object.fromEntries(left), stopping };
 }

@@ -114,16 +114,14 @@ function callSpan(part, end) {
 function waitSpan(wait, end) {
   const b = wait.until || end;
   const fate =
-    wait.allowed === true
-      ? `allowed${byWhom(wait.by)}`
-      : wait.allowed === false
-        ? `denied${byWhom(wait.by)}`
-        : wait.until
-          ? "withdrawn"
-          : "waiting for you";
+    wait.answer !== null
+      ? `${wait.answer.allowed ? "allowed" : "denied"}${byWhom(wait.answer.by)}`
+      : wait.until
+        ? "withdrawn"
+        : "waiting for you";
   return {
     kind: "wait",
-    key: `wait ${wait.id}`,
+    key: `wait ${wait.call}`,
     a: wait.at,
     b: Math.max(wait.at, b),
     look: fate.split(" ")[0],

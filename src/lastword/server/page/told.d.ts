@@ -18,6 +18,23 @@ export interface AnswerReport {
   scope?: string;
 }
 
+export interface AsideOut {
+  kind: "note";
+  text: string;
+}
+
+export interface AskClosedOut {
+  change: "askclosed";
+  question: string;
+  answer: ToldAnswer | null;
+}
+
+export interface AskOpenedOut {
+  change: "askopened";
+  question: QuestionOut;
+  live: boolean;
+}
+
 export interface AttachmentIn {
   media_type: string;
   data?: string;
@@ -35,6 +52,22 @@ export interface AttachmentOut {
 export interface CallAnswer {
   value?: unknown;
   error?: string;
+}
+
+export interface CallPartOut {
+  kind: "call";
+  call: string;
+  name: string;
+  arguments: string;
+  nature: "" | "idempotent" | "post" | "read_only";
+  status: Status;
+  content: string;
+  error: boolean;
+  output: string;
+  at: number;
+  began: number;
+  until: number;
+  answer: ToldAnswer | null;
 }
 
 export interface CellEnding {
@@ -68,6 +101,14 @@ export interface Cells {
   cells: Array<CellOut>;
 }
 
+export interface Changes {
+  kind: "changes";
+  id: string;
+  generation: number;
+  at: number;
+  changes: Array<PlacedOut | ItemIsOut | ItemGoneOut | TurnIsOut | PartIsOut | PartGoneOut | GrewOut | MessageIsOut | PendingIsOut | QueueIsOut | AskOpenedOut | AskClosedOut | WaitIsOut | ProcessIsOut | ProcessStartsOut | ProgramIsOut | UsageIsOut | PhaseIsOut>;
+}
+
 export interface ChildReport {
   session: string;
   run: string;
@@ -81,6 +122,14 @@ export interface ChoiceOut {
   scope: string;
 }
 
+export interface Closed {
+  kind: "closed";
+  id: string;
+  generation: number;
+  at: number;
+  why: string;
+}
+
 export interface Empty {
 }
 
@@ -88,16 +137,6 @@ export interface EntryOut {
   number: number;
   kind: string;
   at: number;
-}
-
-export interface Event {
-  id: string;
-  kind: string;
-  generation: number;
-  run: string | null;
-  at: number;
-  text: string;
-  data?: unknown;
 }
 
 export interface FrontierOut {
@@ -115,6 +154,16 @@ export interface Given {
   told: string;
 }
 
+export interface GrewOut {
+  change: "grew";
+  run: string;
+  place: number;
+  text: string;
+  of: "output" | "progress" | "text" | "thinking";
+  at: number;
+  live: boolean;
+}
+
 export interface Health {
   status: "closing" | "ok";
 }
@@ -122,6 +171,21 @@ export interface Health {
 export interface InputIn {
   text: string;
   end?: boolean;
+}
+
+export interface ItemGoneOut {
+  change: "itemgone";
+  key: string;
+}
+
+export interface ItemIsOut {
+  change: "itemis";
+  item: MessageItemOut | ReceiptItemOut;
+}
+
+export interface JoinedOut {
+  kind: "said";
+  id: string;
 }
 
 export interface KeyIn {
@@ -169,12 +233,31 @@ export interface MessageIn {
   heed_stop?: boolean;
 }
 
+export interface MessageIsOut {
+  change: "messageis";
+  said: SaidOut;
+}
+
+export interface MessageItemOut {
+  kind: "message";
+  key: string;
+  id: string;
+  outcome: string;
+  error: string;
+}
+
 export interface MessageOut {
   id: string;
   text: string;
   by: string;
   origin: "child" | "person" | "run" | "timer";
   attachments: Array<AttachmentOut>;
+}
+
+export interface NoteItemOut {
+  kind: "note";
+  key: string;
+  text: string;
 }
 
 export type Outcome = "completed" | "failed" | "lost" | "parent" | "refused" | "shutdown" | "stopped" | "superseded" | "withdrawn";
@@ -195,10 +278,58 @@ export interface Owner {
   since: number;
 }
 
+export interface PartGoneOut {
+  change: "partgone";
+  run: string;
+  place: number;
+}
+
+export interface PartIsOut {
+  change: "partis";
+  run: string;
+  place: number;
+  part: TextOut | ThinkingOut | ProgressOut | CallPartOut | JoinedOut | AsideOut;
+  live: boolean;
+}
+
+export interface Past {
+  items: Array<MessageItemOut | TurnItemOut | ReceiptItemOut | NoteItemOut>;
+  messages: Array<SaidOut>;
+  pending: Array<string>;
+  waits: Array<WaitOut>;
+  before: number;
+  more: boolean;
+}
+
+export interface PendingIsOut {
+  change: "pendingis";
+  messages: Array<string>;
+}
+
 export interface PendingOut {
   call: string;
   name: string;
   arguments: string;
+}
+
+export interface PhaseIsOut {
+  change: "phaseis";
+  phase: PhaseOut;
+  live: boolean;
+}
+
+export interface PhaseOut {
+  generation: number;
+  active: string | null;
+  typing: boolean;
+  ending: Array<string>;
+  level: string;
+}
+
+export interface PlacedOut {
+  change: "placed";
+  item: MessageItemOut | TurnItemOut | ReceiptItemOut | NoteItemOut;
+  after: string | null;
 }
 
 export interface Problem {
@@ -207,6 +338,11 @@ export interface Problem {
   status: number;
   detail: string;
   id: string;
+}
+
+export interface ProcessIsOut {
+  change: "processis";
+  process: ProcessOut;
 }
 
 export interface ProcessOut {
@@ -228,8 +364,27 @@ export interface ProcessReport {
   fate: "ended" | "kept" | "killed" | "unconfirmed";
 }
 
+export interface ProcessStartsOut {
+  change: "processstarts";
+  run: string;
+  command: string;
+  live: boolean;
+}
+
 export interface Processes {
   processes: Array<ProcessOut>;
+}
+
+export interface ProgramIsOut {
+  change: "programis";
+  program: CellOut;
+}
+
+export interface ProgressOut {
+  kind: "progress";
+  text: string;
+  at: number;
+  until: number;
 }
 
 export interface QuestionOut {
@@ -255,6 +410,11 @@ export interface QueueChange {
   to?: number;
 }
 
+export interface QueueIsOut {
+  change: "queueis";
+  queue: QueueOut;
+}
+
 export interface QueueOut {
   messages: Array<QueuedOut>;
   hushed: boolean;
@@ -270,6 +430,13 @@ export interface QueuedOut {
 }
 
 export type Reason = "lost" | "parent" | "shutdown" | "stopped" | "superseded";
+
+export interface ReceiptItemOut {
+  kind: "receipt";
+  key: string;
+  receipt: ReceiptOut;
+  settled: boolean;
+}
 
 export interface ReceiptOut {
   session: string;
@@ -321,6 +488,15 @@ export interface Row {
   names: Array<string>;
 }
 
+export interface SaidOut {
+  id: string;
+  text: string;
+  by: string;
+  origin: "child" | "person" | "run" | "timer";
+  attachments: Array<AttachmentOut>;
+  at: number;
+}
+
 export interface SessionOut {
   id: string;
   title: string;
@@ -350,18 +526,22 @@ export interface SignalIn {
 }
 
 export interface Snapshot {
+  kind: "snapshot";
+  id: string;
+  generation: number;
+  at: number;
   session: SessionOut;
-  active: string | null;
-  typing: boolean;
-  queue: Array<QueuedOut>;
-  hushed: boolean;
+  phase: PhaseOut;
+  items: Array<MessageItemOut | TurnItemOut | ReceiptItemOut | NoteItemOut>;
+  messages: Array<SaidOut>;
+  pending: Array<string>;
+  queue: QueueOut;
   questions: Array<QuestionOut>;
+  waits: Array<WaitOut>;
   processes: Array<ProcessOut>;
-  cells: Array<CellOut>;
-  entries: Array<unknown>;
+  programs: Array<CellOut>;
+  before: number;
   more: boolean;
-  messages: Array<MessageOut>;
-  ending: Array<string>;
 }
 
 export type Status = "begun" | "completed" | "intended" | "may have executed" | "not started";
@@ -375,6 +555,20 @@ export interface Stopped {
   receipt: ReceiptOut;
 }
 
+export interface TextOut {
+  kind: "text";
+  text: string;
+  at: number;
+  until: number;
+}
+
+export interface ThinkingOut {
+  kind: "thinking";
+  text: string;
+  at: number;
+  until: number;
+}
+
 export interface TicketOut {
   session: string;
   message: string;
@@ -382,6 +576,12 @@ export interface TicketOut {
   placed: "collecting" | "queued" | "starting" | "steering";
   generation: number;
   outcome: Outcome | null;
+}
+
+export interface ToldAnswer {
+  allowed: boolean;
+  by: string;
+  scope: string;
 }
 
 export interface ToolReport {
@@ -395,9 +595,62 @@ export interface Transcript {
   next: number | null;
 }
 
+export interface TurnHeadOut {
+  run: string;
+  generation: number;
+  at: number;
+  until: number;
+  fenced_at: number;
+  outcome: string;
+  error: string;
+  rollback: boolean;
+}
+
+export interface TurnIsOut {
+  change: "turnis";
+  head: TurnHeadOut;
+}
+
+export interface TurnItemOut {
+  kind: "turn";
+  run: string;
+  generation: number;
+  at: number;
+  until: number;
+  fenced_at: number;
+  outcome: string;
+  error: string;
+  rollback: boolean;
+  key: string;
+  parts: Array<TextOut | ThinkingOut | ProgressOut | CallPartOut | JoinedOut | AsideOut>;
+}
+
 export interface Unconfirmed {
   kind: "child" | "delivery" | "process" | "run" | "session" | "task" | "tool";
   name: string;
+}
+
+export interface UsageIsOut {
+  change: "usageis";
+  run: string;
+  model: string;
+  input_tokens: number;
+  output_tokens: number;
+  live: boolean;
+}
+
+export interface WaitIsOut {
+  change: "waitis";
+  wait: WaitOut;
+}
+
+export interface WaitOut {
+  call: string;
+  run: string;
+  tool: string;
+  at: number;
+  until: number;
+  answer: ToldAnswer | null;
 }
 
 export interface WaitingOut {

@@ -8,7 +8,7 @@ import { pace } from "./pace.js";
 import { count, plain } from "./words.js";
 
 /**
- * @import { Message, Noted, Part, Progress as Told, Speech } from "./types.d.ts"
+ * @import { Message, Noted, Part, Speech } from "./types.d.ts"
  * @import { Steered as Said, Turn as Answer } from "./types.d.ts"
  */
 
@@ -109,7 +109,7 @@ export class Turn {
   }
 
   /** @param {Answer} turn */
-  #tell({ outcome, error, rollback, parts, fencedAt, generation }) {
+  #tell({ outcome, error, rollback, parts, fenced_at: fencedAt, generation }) {
     const nothing =
       CUT.has(outcome) && parts.length === 0 && generation
         ? "Stopped before it said anything."
@@ -183,9 +183,9 @@ class Progress {
   #output = new Output();
   element = h("div", { class: "call going" }, this.#output.element);
 
-  /** @param {Told} part */
+  /** @param {Speech} part */
   show(part) {
-    this.#output.show(part.output, true);
+    this.#output.show(part.text, true);
   }
 }
 

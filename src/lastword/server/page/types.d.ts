@@ -83,7 +83,7 @@ export type Message = { id: string; text: string; at?: number } & Partial<told.M
 export type Receipt = told.ReceiptOut & { later?: told.Unconfirmed[] };
 export type Cell = told.CellOut;
 export type EndedCell = Cell & { ending: told.CellEnding };
-export type Process = Omit<told.ProcessOut, "output"> & { output?: string; generation?: number };
+export type Process = told.ProcessOut;
 export type Question = told.QuestionOut;
 export type Queued = told.QueuedOut;
 export type Asked = told.QuestionOut | told.WaitingOut;
@@ -98,89 +98,29 @@ export interface Wrong {
   status?: number;
 }
 
-/** An entry of the log, and an event: what else they hold depends on their kind, and on the server. */
-export type Entry = told.EntryOut & Record<string, any>;
-export type Event = Omit<told.Event, "run" | "data"> & { run: string; data: any };
-export type Snapshot = Omit<told.Snapshot, "entries"> & { entries: Entry[] };
+export type Event = told.Snapshot | told.Changes | told.Closed;
+export type Change = told.Changes["changes"][number];
+export type Older = told.Past;
 
 // what is known of a session
 
-export interface Speech {
-  kind: "text" | "thinking";
-  text: string;
-  at: number;
-  until: number;
-}
-export interface Call {
-  kind: "call";
-  call: string;
-  name: string;
-  arguments: string;
-  status: told.Status;
-  content: string;
-  error: boolean;
-  nature: string;
-  output: string;
-  at: number;
-  began: number;
-  until: number;
-  answer?: { allowed: boolean; by: string; scope: string };
-}
-export interface Progress {
-  kind: "progress";
-  output: string;
-}
-export interface Steered {
-  kind: "said";
-  id: string;
-}
-export interface Noted {
-  kind: "note";
-  text: string;
-}
-export type Part = Speech | Call | Progress | Steered | Noted;
-
-export interface Turn {
-  key: string;
-  kind: "turn";
-  run: string;
-  generation: number;
-  parts: Part[];
-  at: number;
-  until: number;
-  fencedAt: number;
-  outcome: told.Outcome | "";
-  error: string;
-  rollback: boolean;
-}
-export interface MessageItem {
-  key: string;
-  kind: "message";
-  id: string;
-  outcome: told.Outcome | "";
-  error?: string;
-}
-export interface ReceiptItem {
-  key: string;
-  kind: "receipt";
-  receipt: Receipt;
-  settled: boolean;
-}
-export interface NoteItem {
-  key: string;
-  kind: "note";
-  text: string;
-}
+export type Part = told.TurnItemOut["parts"][number];
+export type Speech = told.TextOut | told.ThinkingOut | told.ProgressOut;
+export type Call = told.CallPartOut;
+export type Steered = told.JoinedOut;
+export type Noted = told.AsideOut;
+export type Turn = told.TurnItemOut & {
+  spots?: number[]; // where the parts stand that the server counts, if earlier ones were fetched
+};
+export type MessageItem = told.MessageItemOut;
+export type ReceiptItem = Omit<told.ReceiptItemOut, "receipt"> & { receipt: Receipt };
+export type NoteItem = told.NoteItemOut;
 export type Item = Turn | MessageItem | ReceiptItem | NoteItem;
-
-export interface Wait {
-  id: string;
+export type Wait = told.WaitOut;
+export interface Answering {
+  generation: number;
   run: string;
-  tool: string;
-  at: number;
-  until: number;
-  allowed: boolean | null;
-  by: string;
+  message: string;
 }
 export interface Stopping {
   at: number;
@@ -198,39 +138,35 @@ export interface State {
   known: boolean;
   items: Item[];
   messages: Record<string, Message>;
-  placed: Record<string, boolean>;
   pending: string[];
-  sending: Record<string, boolean>;
+  sending: Record<string, boolean>; // false: the server has it, and has not told of it yet
   queue: Queued[];
   hushed: boolean;
   questions: Question[];
   cells: Cell[];
   ended: EndedCell[];
-  answering: Record<string, { generation: number; run: string }>;
+  answering: Record<string, Answering>;
   processes: Process[];
   ending: string[];
   waits: Wait[];
   seen: { epoch: string; number: number } | null;
-  fence: number;
-  over: Record<string, boolean>;
   stopping: Stopping | null;
-  held: Event[];
-  entries: Entry[];
+  held: Change[];
+  before: number; // the entry of the log with which it begins; 0 if that is not known
   more: boolean;
   closed: string;
   level: string;
 }
 
-export type Older = Omit<told.Log, "entries"> & { entries: Entry[] };
 export type Action =
   | { type: "event"; event: Event }
   | { type: "fresh" }
-  | ({ type: "older" } & Older)
+  | { type: "older"; past: Older }
   | { type: "sending"; message: Message; at: number }
   | { type: "sent" | "unsent" | "answered"; id: string }
   | { type: "stop"; at: number; sent: string[] }
   | { type: "stop answered"; sent: string[]; fence: number }
-  | { type: "answering"; cell: string; generation: number; run: string }
+  | { type: "answering"; cell: string; sent: Answering }
   | { type: "program gone"; cell: string }
   | { type: "programs"; cells: Cell[] }
   | { type: "queue"; messages: Queued[]; hushed: boolean };

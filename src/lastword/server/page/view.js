@@ -1,7 +1,7 @@
 // What the person is told of the state as a whole, in one word that everything else agrees with.
 
-import { findTurn } from "./facts.js";
-import { standing } from "./program-facts.js";
+import { findTurn } from "./apply.js";
+import { standing } from "./programs.js";
 import { covers } from "./stopping.js";
 
 /** @import { State } from "./types.d.ts" */
@@ -40,9 +40,17 @@ function computing({ cells, active }) {
 }
 
 /** @param {State} state */
-function unstarted({ pending, queue }) {
+function unstarted(state) {
+  return unplaced(state).length > 0;
+}
+
+/**
+ * Messages that stand nowhere yet: accepted, or on their way, and not in the queue.
+ * @param {State} state
+ */
+export function unplaced({ pending, sending, queue }) {
   const waiting = new Set(queue.map((one) => one.id));
-  return pending.some((id) => !waiting.has(id));
+  return [...new Set([...pending, ...Object.keys(sending)])].filter((id) => !waiting.has(id));
 }
 
 /** Whether there is something that a stop would end. @param {State} state */

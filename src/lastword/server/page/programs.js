@@ -1,7 +1,7 @@
-// What can become known of a session's programs: where each stands, how it ended, and which of the
-// person's answers are on their way. As with every fact, to hear it twice does no harm.
+// A session's programs: where each stands, how it ended, and which of the person's answers are on
+// their way to one.
 
-/** @import { Cell, EndedCell, Snapshot, State } from "./types.d.ts" */
+/** @import { Answering, Cell, EndedCell, State } from "./types.d.ts" */
 
 const UNTOLD = new Set(["completed", "frozen"]); // it did what it should, or the receipt says it
 
@@ -52,38 +52,6 @@ export function gone(state, id) {
 }
 
 /**
- * The answers were accepted: a run will bring them, unless it is over by now.
- * @param {State} state
- * @param {{cell: string, generation: number, run: string}} sent
- * @returns {State}
- */
-export function answering(state, { cell, generation, run }) {
-  if (state.over[run]) return state;
-  return { ...state, answering: { ...state.answering, [cell]: { generation, run } } };
-}
-
-/**
- * That run is over: whatever came of the answers, no others are on their way.
- * @param {State} state
- * @param {string} run
- * @returns {State}
- */
-export function delivered(state, run) {
-  const left = Object.entries(state.answering).filter(([, one]) => one.run !== run);
-  return { ...state, answering: Object.fromEntries(left) };
-}
-
-/**
- * Of the answers that were on their way, those that still are.
- * @param {State} state
- * @param {Snapshot} snapshot
- */
-export function underWay({ answering: before }, { active, queue }) {
-  const runs = new Set([active, ...queue.map((one) => one.run)]);
-  return Object.fromEntries(Object.entries(before).filter(([, one]) => runs.has(one.run)));
-}
-
-/**
  * The programs that stand still until somebody answers. While the run goes for which one last worked,
  * that may answer by itself, and nobody else's answer would have its turn.
  * @param {State} state
@@ -94,7 +62,18 @@ export function standing({ cells, active }) {
   );
 }
 
-/** @param {State} state @param {Cell} cell */
-export function isAnswered({ answering: sent }, { id, generation }) {
-  return sent[id]?.generation === generation;
+/**
+ * Whether answers are on their way: a run will bring them, and is not over yet.
+ * @param {State} state
+ * @param {Cell} cell
+ */
+export function isAnswered(state, { id, generation }) {
+  const sent = state.answering[id];
+  if (sent?.generation !== generation) return false;
+  return !state.messages[sent.message] || isUnderWay(state, sent);
+}
+
+/** @param {Pick<State, "active" | "queue" | "pending">} state @param {Answering} sent */
+export function isUnderWay({ active, queue, pending }, { run, message }) {
+  return active === run || pending.includes(message) || queue.some((one) => one.run === run);
 }
