@@ -137,7 +137,7 @@ class Picture:
             for ended in fact.runs:
                 self._release(ended)
         if event.generation > self.phase.generation:
-            self._phase(generation=event.generation)
+            self._phase(generation=event.generation, typing=False)  # whose mark it was has lost it
         self._take(fact, event.generation, event.at, live=is_effect(fact))
         return self._told()
 

@@ -20,7 +20,8 @@ from lastword.server.desk import Asked, Desk, Reply
 from lastword.server.front import LOOPBACK, Front, WhoAsks, must_have_room, refuse
 from lastword.server.limits import Limits, may_have_right_of_way
 from lastword.server.openapi import document
-from lastword.server.operations import OPERATIONS, Handler, Operation, Stream
+from lastword.server.operation import Handler, Operation, Stream
+from lastword.server.operations import OPERATIONS
 from lastword.server.pieces import in_pieces
 from lastword.server.problems import Trouble, trouble_of
 from lastword.server.shapes import encode

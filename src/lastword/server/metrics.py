@@ -23,7 +23,9 @@ async def metrics(asked: Asked) -> Reply:
         *_by("runs", "Runs that have ended.", "outcome", {o: tally.runs[o] for o in _OUTCOMES}),
         *_counter("effects_refused", "Effects of runs refused after a stop.", tally.refused),
         *_by(
-            *("processes_ended", "Processes that stops have ended.", "fate"),
+            "processes_ended",
+            "Processes that stops have ended.",
+            "fate",
             {fate: tally.processes[fate] for fate in _FATES},
         ),
         *_histogram("stop_seconds", "From the fence to the receipt.", tally.stops, tally.stopping),

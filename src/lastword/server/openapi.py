@@ -10,7 +10,8 @@ import msgspec
 
 from lastword.server import wire
 from lastword.server.change_wire import Changes, Closed, Snapshot
-from lastword.server.operations import OPERATIONS, Operation
+from lastword.server.operation import Operation
+from lastword.server.operations import OPERATIONS
 from lastword.server.problems import TITLES
 
 _PART = re.compile(r"{(\w+)}")

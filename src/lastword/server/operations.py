@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
-
-from starlette.types import Receive, Scope, Send
+from typing import Any
 
 from lastword.runtime.jobs import MOST
 from lastword.server import (
@@ -22,52 +18,9 @@ from lastword.server import (
     wire,
 )
 from lastword.server.desk import Asked, Reply, reply
-from lastword.server.limits import has_right_of_way
+from lastword.server.operation import Operation, Query
 from lastword.server.problems import Trouble
 from lastword.server.watching import events, follow
-from lastword.server.who import Right
-
-Handler: TypeAlias = Callable[[Asked], Awaitable[Reply]]
-Stream: TypeAlias = Callable[[Asked, Scope, Receive, Send], Awaitable[None]]
-Method: TypeAlias = Literal["GET", "POST", "PATCH", "DELETE"]
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """Something that can be said in the query."""
-
-    name: str
-    about: str
-    schema: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One thing that can be asked."""
-
-    method: Method
-    path: str
-    handler: Handler | Stream
-    right: Right | None  # that it takes; None: none
-    about: str
-    gives: type[Any] | str  # a type of the wire's, or a media type
-    status: int = 200
-    takes: type[Any] | None = None
-    needs_body: bool = True
-    query: tuple[Query, ...] = ()
-    problems: tuple[str, ...] = ()
-    open: bool = False  # to who is not known, too
-    sends: bool = False  # its handler sends the answer itself
-    may_stop: Callable[[Asked], Awaitable[bool]] | None = None  # by what it says, a stop after all
-
-    @property
-    def first(self) -> bool:
-        """Whether it has right of way."""
-        return has_right_of_way(self.method, self.path)
-
-    @property
-    def name(self) -> str:
-        return f"{self.handler.__module__.rpartition('.')[2]}_{self.handler.__name__}"
 
 
 async def healthz(asked: Asked) -> Reply:
@@ -106,39 +59,70 @@ OPERATIONS: tuple[Operation, ...] = (
         "GET", "/healthz", healthz, None, "Whether the process answers.", wire.Health, open=True
     ),
     Operation(
-        *("GET", "/readyz", readyz, None, "Whether messages are taken.", wire.Health),
+        "GET",
+        "/readyz",
+        readyz,
+        None,
+        "Whether messages are taken.",
+        wire.Health,
         problems=("closing", "undurable"),
         open=True,
     ),
     Operation("GET", "/metrics", metrics.metrics, "admin", "Counts, for Prometheus.", "text/plain"),
     Operation("GET", "/v1/me", sessions.me, None, "Who asks, and whom.", wire.Me),
     Operation(
-        *("POST", "/v1/links", sessions.link, "admin", "A new one-time link to the page."),
+        "POST",
+        "/v1/links",
+        sessions.link,
+        "admin",
+        "A new one-time link to the page.",
         wire.Link,
         status=201,
     ),
     Operation(
-        *("POST", "/v1/keys", sessions.key, None, "The key of a link, for the page.", wire.KeyOut),
+        "POST",
+        "/v1/keys",
+        sessions.key,
+        None,
+        "The key of a link, for the page.",
+        wire.KeyOut,
         status=201,
         takes=wire.KeyIn,
         problems=("used-link",),
         open=True,
     ),
     Operation(
-        *("GET", "/v1/sessions", sessions.listed, "read", "The sessions, newest first."),
+        "GET",
+        "/v1/sessions",
+        sessions.listed,
+        "read",
+        "The sessions, newest first.",
         wire.Sessions,
         query=(_LIMIT, Query("before", "`next` of the page before.", {"type": "string"})),
     ),
     Operation(
-        *("GET", _ONE, sessions.one, "read", "One session, and how it stands.", wire.SessionOut),
+        "GET",
+        _ONE,
+        sessions.one,
+        "read",
+        "One session, and how it stands.",
+        wire.SessionOut,
         problems=("unknown-session",),
     ),
     Operation(
-        *("DELETE", _ONE, sessions.delete, "admin", "Stop a session, and forget it.", wire.Stopped),
+        "DELETE",
+        _ONE,
+        sessions.delete,
+        "admin",
+        "Stop a session, and forget it.",
+        wire.Stopped,
         problems=("unknown-session", "owned-elsewhere"),
     ),
     Operation(
-        *("POST", f"{_ONE}/messages", sessions.send, "send"),
+        "POST",
+        f"{_ONE}/messages",
+        sessions.send,
+        "send",
         "Send a message: the ticket, once it is durable; or, for words that are heeded as a stop, "
         "the receipt.",
         wire.TicketOut,
@@ -148,7 +132,10 @@ OPERATIONS: tuple[Operation, ...] = (
         problems=("busy", "queue-full", "too-many", "undurable", "owned-elsewhere", "closing"),
     ),
     Operation(
-        *("POST", f"{_ONE}/stop", sessions.stop, "stop"),
+        "POST",
+        f"{_ONE}/stop",
+        sessions.stop,
+        "stop",
         "Stop everything that was accepted, or one run: the receipt.",
         wire.Stopped,
         takes=wire.StopIn,
@@ -163,7 +150,10 @@ OPERATIONS: tuple[Operation, ...] = (
         problems=("stale-run", "not-allowed", "unknown-session"),
     ),
     Operation(
-        *("GET", f"{_ONE}/events", events, "read"),
+        "GET",
+        f"{_ONE}/events",
+        events,
+        "read",
         "What happens, as server-sent events: a snapshot first, or, with a Last-Event-ID that is "
         "known, exactly what came after it.",
         "text/event-stream",
@@ -172,7 +162,10 @@ OPERATIONS: tuple[Operation, ...] = (
         sends=True,
     ),
     Operation(
-        *("POST", f"{_ONE}/events", follow, "read"),
+        "POST",
+        f"{_ONE}/events",
+        follow,
+        "read",
         "The same, for who may also want the session to be stopped when they leave.",
         "text/event-stream",
         query=(
@@ -187,7 +180,12 @@ OPERATIONS: tuple[Operation, ...] = (
         sends=True,
     ),
     Operation(
-        *("GET", f"{_ONE}/log", records.log, "read", "What happened, oldest first.", wire.Log),
+        "GET",
+        f"{_ONE}/log",
+        records.log,
+        "read",
+        "What happened, oldest first.",
+        wire.Log,
         query=(
             _LIMIT,
             Query("before", "Entries before this one.", _count(1, records.MOST)),
@@ -196,7 +194,10 @@ OPERATIONS: tuple[Operation, ...] = (
         problems=("unknown-session",),
     ),
     Operation(
-        *("GET", f"{_ONE}/past", records.past, "read"),
+        "GET",
+        f"{_ONE}/past",
+        records.past,
+        "read",
         "What entries of the log show, as a snapshot shows the newest.",
         change_wire.Past,
         query=(
@@ -207,21 +208,30 @@ OPERATIONS: tuple[Operation, ...] = (
         problems=("unknown-session",),
     ),
     Operation(
-        *("GET", f"{_ONE}/transcript", records.transcript, "read"),
+        "GET",
+        f"{_ONE}/transcript",
+        records.transcript,
+        "read",
         "What a model would be shown.",
         wire.Transcript,
         query=(_LIMIT, _AFTER, _BELOW),
         problems=("unknown-session",),
     ),
     Operation(
-        *("GET", f"{_ONE}/receipts", records.receipts, "read"),
+        "GET",
+        f"{_ONE}/receipts",
+        records.receipts,
+        "read",
         "The receipts of stops and takeovers, newest first.",
         wire.Receipts,
         query=(_LIMIT, _AFTER, _BELOW),
         problems=("unknown-session",),
     ),
     Operation(
-        *("GET", f"{_ONE}/export", records.export, "read"),
+        "GET",
+        f"{_ONE}/export",
+        records.export,
+        "read",
         "Everything that happened, as JSON lines.",
         "application/jsonl",
         query=(_BELOW,),
@@ -229,13 +239,19 @@ OPERATIONS: tuple[Operation, ...] = (
         sends=True,
     ),
     Operation(
-        *("GET", f"{_ONE}/processes", processes.listed, "read"),
+        "GET",
+        f"{_ONE}/processes",
+        processes.listed,
+        "read",
         "The processes that its runs have started.",
         process_wire.Processes,
         problems=("unknown-session",),
     ),
     Operation(
-        *("GET", f"{_PROCESS}/output", processes.output, "read"),
+        "GET",
+        f"{_PROCESS}/output",
+        processes.output,
+        "read",
         "What goes on under an id wrote, from an offset on.",
         process_wire.OutputOut,
         query=(
@@ -245,46 +261,67 @@ OPERATIONS: tuple[Operation, ...] = (
         problems=("unknown-session", "not-found"),
     ),
     Operation(
-        *("POST", f"{_PROCESS}/input", processes.write, "approve"),
+        "POST",
+        f"{_PROCESS}/input",
+        processes.write,
+        "approve",
         "Write to what goes on under an id. It takes the right to stop its run, too.",
         process_wire.Given,
         takes=process_wire.InputIn,
         problems=("unknown-session", "not-found", "not-allowed", "not-running"),
     ),
     Operation(
-        *("POST", f"{_PROCESS}/signal", processes.signal, "approve"),
+        "POST",
+        f"{_PROCESS}/signal",
+        processes.signal,
+        "approve",
         "Send a signal to what goes on under an id. It takes the right to stop its run, too.",
         process_wire.Given,
         takes=process_wire.SignalIn,
         problems=("unknown-session", "not-found", "not-allowed", "not-running"),
     ),
     Operation(
-        *("DELETE", _PROCESS, processes.end, "stop"),
+        "DELETE",
+        _PROCESS,
+        processes.end,
+        "stop",
         "End what goes on under an id, with all that it started.",
         process_wire.Processes,
         problems=("unknown-session", "not-found", "not-allowed"),
     ),
     Operation("GET", _QUEUE, queue.listed, "read", "The messages that wait.", wire.QueueOut),
     Operation(
-        *("PATCH", f"{_QUEUE}/{{message}}", queue.change, "send"),
+        "PATCH",
+        f"{_QUEUE}/{{message}}",
+        queue.change,
+        "send",
         "Give a message that waits another text, or another place.",
         wire.QueueOut,
         takes=wire.QueueChange,
         problems=("not-waiting", "not-allowed", "unknown-session"),
     ),
     Operation(
-        *("DELETE", f"{_QUEUE}/{{message}}", queue.remove, "send"),
+        "DELETE",
+        f"{_QUEUE}/{{message}}",
+        queue.remove,
+        "send",
         "Take a message that waits out of the queue.",
         wire.QueueOut,
         problems=("not-waiting", "not-allowed", "unknown-session"),
     ),
     Operation(
-        *("POST", f"{_QUEUE}/resume", queue.resume, "send"),
+        "POST",
+        f"{_QUEUE}/resume",
+        queue.resume,
+        "send",
         "Let what a stop left waiting go on.",
         wire.QueueOut,
     ),
     Operation(
-        *("POST", f"{_ONE}/permissions/{{question}}", queue.answer, "approve"),
+        "POST",
+        f"{_ONE}/permissions/{{question}}",
+        queue.answer,
+        "approve",
         "Answer a question of a run's. The first answer holds.",
         wire.Empty,
         takes=wire.AnswerIn,
@@ -294,29 +331,51 @@ OPERATIONS: tuple[Operation, ...] = (
         "GET", "/v1/cells", cells.paused, "read", "Cells that wait, everywhere.", cell_wire.Cells
     ),
     Operation(
-        *("GET", f"{_ONE}/cells", cells.listed, "read", "The cells of a session.", cell_wire.Cells),
+        "GET",
+        f"{_ONE}/cells",
+        cells.listed,
+        "read",
+        "The cells of a session.",
+        cell_wire.Cells,
         problems=("unknown-session",),
     ),
     Operation(
-        *("GET", f"{_CELL}/frontier", cells.frontier, "read"),
+        "GET",
+        f"{_CELL}/frontier",
+        cells.frontier,
+        "read",
         "Where a cell stands, and what it waits on.",
         cell_wire.FrontierOut,
         problems=("unknown-session", "unknown-cell", "observer-busy", "cell-gone"),
         sends=True,
     ),
     Operation(
-        *("POST", f"{_CELL}/resume", cells.resume, "approve"),
+        "POST",
+        f"{_CELL}/resume",
+        cells.resume,
+        "approve",
         "Answer calls that a cell waits on: a message of the session, which waits for its turn.",
         wire.TicketOut,
         status=202,
         takes=cell_wire.ResumeIn,
         problems=(
-            *("unknown-session", "unknown-cell", "already-running", "stale-generation"),
-            *("future-generation", "wrong-calls", "not-pausable", "cell-gone"),
+            "unknown-session",
+            "unknown-cell",
+            "already-running",
+            "stale-generation",
+            "future-generation",
+            "wrong-calls",
+            "not-pausable",
+            "cell-gone",
         ),
     ),
     Operation(
-        *("DELETE", _CELL, cells.terminate, "stop", "End a cell.", cell_wire.CellEnding),
+        "DELETE",
+        _CELL,
+        cells.terminate,
+        "stop",
+        "End a cell.",
+        cell_wire.CellEnding,
         problems=("unknown-session", "unknown-cell", "cell-gone"),
     ),
 )

@@ -162,7 +162,9 @@ class Shapes:
         question = asked.left(session, call) if asked else left_question(session, call)
         told = self.question(question)
         return cell_wire.WaitingOut(
-            *(call.id, call.name, call.arguments),
+            call.id,
+            call.name,
+            call.arguments,
             told.tool,
             told.asks,
             told.kind,

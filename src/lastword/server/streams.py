@@ -112,8 +112,17 @@ class Watcher:
     """One event stream."""
 
     __slots__ = (
-        *("_busy", "_due", "_ended", "_hub", "_number", "_paused", "_receive", "_send", "_since"),
-        *("_slow", "_task"),
+        "_busy",
+        "_due",
+        "_ended",
+        "_hub",
+        "_number",
+        "_paused",
+        "_receive",
+        "_send",
+        "_since",
+        "_slow",
+        "_task",
     )
 
     def __init__(self, hub: Hub[Watcher], scope: Scope, receive: Receive, send: Send) -> None:
