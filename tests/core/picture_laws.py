@@ -71,10 +71,14 @@ def lagging(world: World, behind: int, whole: dict[str, object], make: Make = Pi
     picture = make(SESSION)
     fenced = max((e.generation for e in world.events), default=0)
     changes: list[tuple[FeedEvent, Change]] = []
+    screen = Screen()
     for event in world.events[:behind]:
-        picture.hear(event, event.generation)
+        screen.draw(picture.hear(event, event.generation))
     for event in world.events[behind:]:
-        changes += [(event, change) for change in picture.hear(event, fenced)]
+        different = picture.hear(event, fenced)
+        screen.draw(different)
+        changes += [(event, change) for change in different]
+    must(seen_in(screen) == seen_in(picture), "the changes, applied late, are the picture")
     late = [c for event, c in changes if is_live(c) and event.generation < fenced]
     must(not late, "no live change follows the fence of its generation")
     if world.active is None:  # else some of it may wait for its end
