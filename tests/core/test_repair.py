@@ -1,12 +1,13 @@
 """E9. What is left out of a history that a provider refused: the least first, and by name."""
 
 from collections.abc import Iterator, Sequence
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lastword.core.entries import LeftOut, Native
+from lastword.core.entries import LeftOut, Native, Part
 from lastword.core.model import (
     Attachment,
     CallId,
@@ -262,3 +263,14 @@ def test_no_note_is_endless() -> None:
         live = Transcript()
         live.add(*log, *turn(R9))
         assert sum(len(item.text) for item in live.shown()) < 10_000
+
+
+@pytest.mark.scenario("E17", part="agent")
+@pytest.mark.parametrize("part", get_args(Part))
+def test_of_nothing_nothing_is_left_out(part: Part) -> None:
+    run = RunId("s#1")
+    assert without((), [LeftOut(run, ALONE, part, "so it is")]) == ()
+    empty = Said(Message(MessageId("m1"), ""), run)
+    live = Transcript()
+    live.add(empty, LeftOut(run, ALONE, part, "so it is"))
+    assert list(live.shown()) == []

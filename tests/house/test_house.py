@@ -208,10 +208,11 @@ def own_sleeps(function: ast.AST) -> Iterator[int]:
 
 def test_no_literal_is_unpacked_where_it_is_written() -> None:
     """`f(*(a, b), *(c, d))` hides which argument is which, to save a line."""
-    found: list[str] = []
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Starred) and isinstance(node.value, ast.Tuple | ast.List):
-                found.append(f"{path.name}:{node.lineno}")
+    found = [
+        f"{path.name}:{node.lineno}"
+        for path in sorted((ROOT / "src").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Starred) and isinstance(node.value, ast.Tuple | ast.List)
+    ]
 
     assert found == []

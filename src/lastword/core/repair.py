@@ -60,7 +60,9 @@ def without(history: Iterable[Shown], left: Iterable[LeftOut]) -> tuple[Shown, .
 
 
 def _without(turn: list[Shown], parts: dict[RunId, set[Part]]) -> list[Shown]:
-    run = (turn[-1].run if turn else None) or ALONE
+    if not turn:
+        return turn  # nothing is shown of it as it is
+    run = turn[-1].run or ALONE
     for part in _PARTS:
         if part in parts.get(run, ()):
             turn = _LEAVE[part](turn)
