@@ -298,6 +298,7 @@ def test_a_text_with_markup_in_it_stays_text(visitor: Visitor) -> None:
 def test_everything_can_be_done_with_the_keyboard(visitor: Visitor) -> None:
     page, keys = visitor.page, visitor.page.keyboard
     visitor.say(SHORT)
+    visitor.says(SHORT_ANSWER)
     visitor.quiet()
     keys.press("Alt+n")
     expect(page.locator(".welcome")).to_be_visible()
@@ -324,8 +325,47 @@ def test_everything_can_be_done_with_the_keyboard(visitor: Visitor) -> None:
     expect(here).not_to_contain_text("run echo")
 
 
+def test_an_answer_that_takes_a_while_does_not_take_the_focus_from_elsewhere(
+    visitor: Visitor,
+) -> None:
+    page, held = visitor.page, list[Route]()
+    page.route("**/permissions/*", lambda route: held.insert(0, route))
+    visitor.say(ASKS)
+    page.get_by_role("button", name="Allow", exact=True).click()
+    expect(page.locator("lw-question")).to_be_visible()
+    page.keyboard.press("Alt+s")
+    here = page.locator("lw-sessions a[aria-current]")
+    expect(here).to_be_focused()
+    [route] = held
+    with page.expect_response("**/permissions/*"):
+        route.continue_()
+    visitor.says("shell returned")
+    expect(page.locator("lw-question")).to_have_count(0)
+    expect(here).to_be_focused()
+
+
+def test_a_session_that_is_moved_in_the_list_keeps_the_focus(visitor: Visitor) -> None:
+    page = visitor.page
+    visitor.say(SHORT)
+    visitor.says(SHORT_ANSWER)
+    visitor.quiet()
+    first, other = visitor.session, visitor.tab()
+    page.bring_to_front()
+    page.keyboard.press("Alt+n")
+    visitor.say("count to 3")
+    visitor.says("1 2 3")
+    visitor.quiet()
+    mine = page.locator(f'lw-sessions a[href="#/s/{first}"]')
+    mine.focus()
+    other.locator("lw-composer textarea").fill(SHORT)
+    other.locator("lw-composer textarea").press("Enter")
+    expect(page.locator("lw-sessions a").first).to_have_attribute("href", f"#/s/{first}")
+    expect(mine).to_be_focused()
+
+
 def test_a_deleted_session_is_gone_after_the_person_has_said_so(visitor: Visitor) -> None:
     visitor.say(SHORT)
+    visitor.says(SHORT_ANSWER)
     visitor.quiet()
     row = visitor.page.locator("lw-sessions li", has=visitor.page.locator("[aria-current]"))
     row.hover()

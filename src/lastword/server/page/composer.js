@@ -105,6 +105,15 @@ export class Composer extends HTMLElement {
     this.#box.focus();
   }
 
+  /**
+   * After an answer one can type at once, unless the person has gone on meanwhile to something else.
+   * @param {Element | null} from where they were when they gave it
+   */
+  back(from) {
+    const now = document.activeElement;
+    if (now === from || now === null || now === document.body) this.focus();
+  }
+
   /** After a click elsewhere one can type at once; on glass that would bring up a keyboard. */
   ready() {
     if (matchMedia("(pointer: fine)").matches) this.#box.focus();

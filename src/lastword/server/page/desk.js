@@ -246,6 +246,7 @@ export class Desk {
   /** @param {Question} question @param {Choice} choice */
   async answer(question, choice) {
     const { session } = this.#app.state;
+    const from = document.activeElement;
     try {
       await call("POST", sessionPath(session, `/permissions/${encodeURIComponent(question.id)}`), {
         generation: question.generation,
@@ -260,7 +261,7 @@ export class Desk {
     }
     if (session === this.#app.state.session)
       this.#app.dispatch({ type: "answered", id: question.id });
-    this.#parts.composer.focus();
+    this.#parts.composer.back(from);
   }
 
   /** @type {Programs} */
@@ -272,6 +273,7 @@ export class Desk {
   /** What has no answer goes on waiting. @param {Cell} cell @param {Answers} answers */
   async #resume({ id, generation }, { results, allow }) {
     const { session } = this.#app.state;
+    const from = document.activeElement;
     const body = { generation, results, allow };
     const ticket = await this.#told(id, () =>
       call("POST", sessionPath(session, `/cells/${encodeURIComponent(id)}/resume`), body),
@@ -281,15 +283,16 @@ export class Desk {
     if (session === this.#app.state.session)
       this.#app.dispatch({ type: "answering", cell: id, sent: { generation, run, message } });
     this.#parts.conversation.pin();
-    this.#parts.composer.focus();
+    this.#parts.composer.back(from);
   }
 
   /** @param {Cell} cell */
   async #endProgram({ id }) {
     const { session } = this.#app.state;
     if (!(await confirmEnd())) return;
+    const from = document.activeElement;
     const path = sessionPath(session, `/cells/${encodeURIComponent(id)}`);
-    if (await this.#told(id, () => call("DELETE", path))) this.#parts.composer.focus();
+    if (await this.#told(id, () => call("DELETE", path))) this.#parts.composer.back(from);
   }
 
   /**

@@ -84,19 +84,22 @@ export function say(element, text) {
 }
 
 /**
- * Make these the children, in this order. What stays is not moved: a moved node loses its focus,
- * its selection and its scroll position.
+ * Make these the children, in this order. What stays is not moved: a moved node loses its selection
+ * and its scroll position, and would lose the focus.
  * @param {Element} parent
  * @param {Node[]} nodes
  */
 export function arrange(parent, nodes) {
   const kept = new Set(nodes);
+  const focused = parent.contains(document.activeElement) ? document.activeElement : null;
   for (const child of [...parent.childNodes]) if (!kept.has(child)) child.remove();
   let next = parent.firstChild;
   for (const node of nodes) {
     if (node === next) next = next.nextSibling;
     else parent.insertBefore(node, next);
   }
+  if (focused instanceof HTMLElement && focused !== document.activeElement)
+    focused.focus({ preventScroll: true }); // of what is gone, nothing happens
 }
 
 /**
