@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lastword.core.picture import Picture
-from tests.core.picture_laws import Make, drawn, from_the_log, lagging, lasting, prompt, true_to
+from tests.core.picture_laws import (
+    Make,
+    drawn,
+    from_the_log,
+    lagging,
+    lasting,
+    prompt,
+    taken,
+    true_to,
+)
 from tests.core.picture_world import World
 
 # what may happen in the histories of one exploration beside messages, runs, their ends and stops
@@ -48,6 +57,7 @@ def judge(moves: tuple[str, ...], make: Make = Picture) -> None:
         from_the_log(made(moves[:cut]), world, whole, make)
     for behind in range(len(world.events)):
         lagging(world, behind, whole, make)
+        taken(world, behind, make)
 
 
 def explore_picture(bounds: str, depth: int, make: Make = Picture) -> int:

@@ -85,6 +85,29 @@ def lagging(world: World, behind: int, whole: dict[str, object], make: Make = Pi
         must(lasting(picture) == whole, "what was let out before a fence is on record")
 
 
+def taken(world: World, behind: int, make: Make = Picture) -> None:
+    """Who was behind when another process took the session: what had not left is not told."""
+    picture = make(SESSION)
+    fenced = max((e.generation for e in world.events), default=0)
+    late = (behind + len(world.events)) // 2
+    for number, event in enumerate(world.events[:late]):
+        picture.hear(event, event.generation if number < behind else fenced)
+    before = _uttered(picture)
+    for event in world.events[late:]:
+        picture.hear(event, fenced, taken=True)
+    must(_uttered(picture) == before, "what another process has by now is not told here")
+
+
+def _uttered(picture: Picture) -> list[object]:
+    turns = [item for item in picture.items if isinstance(item, TurnItem)]
+    parts = [(turn.head.run, part) for turn in turns for part in turn.parts]
+    return [
+        (run, part.text if isinstance(part, Words) else part.name)
+        for run, part in parts
+        if isinstance(part, Words) or (isinstance(part, CallPart) and part.name)
+    ]
+
+
 def lasting(picture: Picture) -> dict[str, object]:
     """All but what only passes: what a call wrote, that it began, what a run told of its doing."""
     seen = seen_in(picture)

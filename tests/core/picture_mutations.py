@@ -27,6 +27,8 @@ PICTURE_MUTATIONS = (
         instead("run in self._held", "False"),
         "calls",
     ),
+    picture("what another process has is told with its end", "hear", dropped("clear"), "words"),
+    picture("what another process has is told", "hear", never("is_effect"), "words"),
     picture("what was held is never told", "_release", never("on"), "words"),
     picture(
         "what was held is told as if it happened",

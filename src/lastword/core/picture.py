@@ -120,22 +120,23 @@ class Picture:
         self._turns.settle(phase.ending)
         self._changes.clear()
 
-    def hear(self, event: FeedEvent, fenced: int = 0) -> list[Change]:
+    def hear(self, event: FeedEvent, fenced: int = 0, *, taken: bool = False) -> list[Change]:
         """What is different with this event; nothing if it was heard before.
 
-        `fenced` is where the last stop or takeover has moved the session's generation to.
+        `fenced` is where the last stop or takeover has moved the session's generation to. If
+        another process has `taken` it, what a run did and was not told is not ours to tell.
         """
         if event.number <= self.seen:
             return []
         self.seen = event.number
         fact, run = event.fact, self._run_of(event.fact)
+        if taken:
+            self._held.clear()
+            if is_effect(fact):
+                return []
         if run is not None and self._holds(event, run, fenced):
             return []
-        if isinstance(fact, Finished):
-            self._release(fact.run)
-        elif isinstance(fact, Receipt):
-            for ended in fact.runs:
-                self._release(ended)
+        self._release(fact)
         if event.generation > self.phase.generation:
             self._phase(generation=event.generation, typing=False)  # whose mark it was has lost it
         self._take(fact, event.generation, event.at, live=is_effect(fact))
@@ -179,11 +180,15 @@ class Picture:
         told, self._changes[:] = list(self._changes), []
         return told
 
-    def _release(self, run: RunId) -> None:
-        """What was held back is part of what was said."""
-        for event in self._held.pop(run, ()):
-            if not isinstance(event.fact, story.Typing) or not event.fact.on:
-                self._take(event.fact, event.generation, event.at, live=False)
+    def _release(self, end: Fact) -> None:
+        """What was held back of a run is, with its end, part of what was said."""
+        if not self._held:
+            return
+        runs = end.runs if isinstance(end, Receipt) else ()
+        for run in (end.run,) if isinstance(end, Finished) else runs:
+            for event in self._held.pop(run, ()):
+                if not isinstance(event.fact, story.Typing) or not event.fact.on:
+                    self._take(event.fact, event.generation, event.at, live=False)
 
     def _take(  # noqa: C901, PLR0912, PLR0915 - one match
         self, fact: Fact, generation: Generation, at: float, *, live: bool

@@ -15,7 +15,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from lastword.core.picture import Picture
 from lastword.core.scene import Change, as_record, is_live
-from lastword.core.story import FeedEvent, is_effect
+from lastword.core.story import FeedEvent
 from lastword.errors import SlowWatcher
 from lastword.runtime.session import Session
 from lastword.runtime.tasks import Tasks
@@ -111,10 +111,7 @@ class Hub(Generic[T]):
         except SlowWatcher:
             return False
         for event in news:
-            if self.feed.claim.taken and is_effect(event.fact):
-                picture.seen = event.number  # what had not left is not ours to tell any more
-            else:
-                self._take(picture, event)
+            self._take(picture, event)
         return True
 
     def outgrown(self) -> bool:
@@ -126,7 +123,8 @@ class Hub(Generic[T]):
         return bool(picture) and self._picture is None
 
     def _take(self, picture: Picture, event: FeedEvent) -> None:
-        changes = picture.hear(event, self.session.fenced)
+        taken = self.feed.claim.taken
+        changes = picture.hear(event, self.session.fenced, taken=taken)
         if not changes:
             return
         told = [self._drawn.change(one) for one in changes]

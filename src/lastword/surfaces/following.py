@@ -61,9 +61,8 @@ class Following:
         while True:
             for event in feed.since(self.picture.seen):
                 await feed.claim.known()
-                # what another process has by now is fenced, whether this one has heard of it or not
-                fenced = event.generation + 1 if feed.claim.taken else feed.fenced
-                yield Heard(event, self.picture.hear(event, fenced))
+                changes = self.picture.hear(event, feed.fenced, taken=feed.claim.taken)
+                yield Heard(event, changes)
             if feed.closed and self.picture.seen >= feed.last:
                 return
             await feed.more(self.picture.seen)
