@@ -31,7 +31,6 @@ from lastword.core.story import Fact, FeedEvent, Settled, Typing
 from lastword.core.transcript import Began, Finished, Said
 from lastword.errors import ImpossibleMove, StaleRun
 from lastword.runtime.children import Child
-from lastword.runtime.fence import Fence
 from lastword.runtime.going import Going
 from lastword.runtime.history import History
 from lastword.runtime.hold import Hold
@@ -203,7 +202,10 @@ class Driver:
         before, doubts = self.shared.before_tool, self.history.doubts
         ledger = Ledger(hold, self.journal, self.threads, before, processes, doubts)
         speech = Speech(run, self.journal, waits=self.shared.store.durable)
-        going = Going(order.turn, hold, ledger, processes, self._parent, speech, self._sink)
+        going = Going(order.turn, hold, ledger, processes, self._parent, speech)
+        sink = self.shared.sink
+        if sink is not None and not self.ancestors:  # what a child says, its parent passes on
+            going.speak_to(sink, self.shared.pace, self.threads)
         going.announce = partial(announce, (self, *self._root), hold)
         self.going[run] = going
         if self.shared.watchdog:
@@ -211,11 +213,6 @@ class Driver:
         going.main = self._runs.start(self._drive(going), name=f"run {run}")
         going.main.add_done_callback(partial(self._main_done, going))
         log.info("started session=%s run=%s generation=%d", self.id, run, order.generation)
-
-    def _sink(self, hold: Hold, deliveries: Tasks, speech: Speech) -> Fence | None:
-        if self.ancestors or self.shared.sink is None:
-            return None  # what a child says, its parent passes on
-        return Fence(hold, deliveries, self.threads, self.shared.sink, speech=speech)
 
     def _began(self, run: RunId, generation: Generation, messages: Iterable[Message]) -> None:
         ids = tuple(message.id for message in messages)
@@ -234,6 +231,7 @@ class Driver:
         if not inspect.isawaitable(answer):
             raise TypeError(f"the engine must be an async function, and {self.engine!r} is not")
         await answer
+        await going.all_said()
         with suppress(TimeoutError):
             async with asyncio.timeout(self.shared.deadline):
                 await going.hold.ended("delivery")  # it comes before what the next run says

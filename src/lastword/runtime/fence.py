@@ -87,19 +87,21 @@ class Fence:
         self,
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
-        fact: Fact | None = None,
+        fact: Fact | Callable[[], Text] | None = None,
+        effect: Effect | None = None,
     ) -> None:
         """Deliver once it is our turn, if the run may still act by then.
 
         A fact goes into the feed and to the sink, or to neither; without, the arguments go. What
-        is said with it is stored first.
+        is said with it is stored first. One that is still gathered is asked for as it leaves.
         """
-        delivery, effect = None, Effect("delivery", name_of(self._sink))
-        self._hold.line_up(effect)
+        delivery, effect = None, effect or self.line_up()
         try:
             await self._turn.acquire()
             try:
                 await self._rest()
+                if callable(fact):
+                    fact = fact()
                 if isinstance(fact, Text | Thinking) and self._speech and self._hold.granted:
                     effect.piece = await self._speech.stored(fact, lambda: self._hold.current)
                 await self._hold.steady()
@@ -118,6 +120,12 @@ class Fence:
             return
         self._hold.drop(_told(fact, self._sink), effect)
         await asyncio.sleep(0)  # a loop of refused sends must not stall the event loop
+
+    def line_up(self) -> Effect:
+        """Something is to be delivered when its turn has come."""
+        effect = Effect("delivery", name_of(self._sink))
+        self._hold.line_up(effect)
+        return effect
 
     def last_word(self, event: FeedEvent, *, unless: Callable[[], bool]) -> None:
         """Deliver what the session itself says in the run's place of its typing mark.
@@ -183,9 +191,11 @@ class Fence:
             (self._speech.arrived if arrived else self._speech.take_back)(effect.piece)
 
 
-def _told(fact: Fact | None, sink: Callable[..., object]) -> str:
+def _told(fact: Fact | Callable[[], Text] | None, sink: Callable[..., object]) -> str:
     """What a refused delivery is called."""
-    return kind_of(fact) if fact else name_of(sink)
+    if fact is None:
+        return name_of(sink)
+    return "text" if callable(fact) else kind_of(fact)
 
 
 async def call(

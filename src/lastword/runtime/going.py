@@ -14,11 +14,13 @@ from lastword.runtime.asking import running
 from lastword.runtime.children import ChildRun
 from lastword.runtime.executor import calling
 from lastword.runtime.fence import Fence
+from lastword.runtime.gathering import Gathering
 from lastword.runtime.hold import Hold
 from lastword.runtime.ledger import Ledger
 from lastword.runtime.owned import Owned
 from lastword.runtime.speech import Speech
 from lastword.runtime.tasks import Tasks
+from lastword.runtime.threads import DaemonThreads
 
 
 class Going:
@@ -32,7 +34,6 @@ class Going:
         processes: Owned,
         parent: Going | None,
         speech: Speech,
-        make_sink: Callable[[Hold, Tasks, Speech], Fence | None],
     ) -> None:
         self.turn = turn
         self.hold = hold
@@ -43,7 +44,7 @@ class Going:
         self.helpers = Tasks(f"run {hold.run}:", loud=True)
         self.deliveries = Tasks(f"run {hold.run}:")
         self.speech = speech
-        self.sink = make_sink(hold, self.deliveries, speech)
+        self.sink: Fence | Gathering | None = None
         self.children: list[ChildRun] = []
         self.born = 0  # how many were given a name
         self.joined: list[Message] = []  # what was sent to steer it and it has not been given
@@ -52,6 +53,17 @@ class Going:
         self.given: object = None  # what its engine was given, once it was
         self.kind = ""  # of that error
         self.announce: Callable[[QuestionNews], bool] = lambda _: True  # to who watches
+
+    def speak_to(self, sink: Callable[..., object], pace: float, threads: DaemonThreads) -> None:
+        """What it says goes there."""
+        speech = self.speech
+        fence = Fence(self.hold, self.deliveries, threads, sink, pace=pace, speech=speech)
+        self.sink = Gathering(fence, self.hold, self.helpers) if pace else fence
+
+    async def all_said(self) -> None:
+        """Return when what it has said has left: what waits for a sink's pace, too."""
+        if isinstance(self.sink, Gathering):
+            await self.sink.said()
 
     def enter(self) -> None:
         """From here on, whatever is done in this task or is started by it is done in its name."""

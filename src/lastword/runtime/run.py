@@ -226,6 +226,7 @@ class Run(Starting):
 
         All arguments are the tool's own: to record others, or another name, use `gate`.
         """
+        await self._going.all_said()  # what was said before a call leaves before it
         return await self.intend(tool, *args, **kwargs)()
 
     @overload
@@ -276,8 +277,8 @@ class Run(Starting):
             raise TypeError(f"{tool!r} is async: a stop cancels it, so it need not be isolated")
 
         async def gated(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the overloads say
-            ledger = self._going.ledger
-            call = ledger.intend(
+            await self._going.all_said()
+            call = self._going.ledger.intend(
                 tool, args, kwargs, name, isolated=isolated, nature=nature, arguments=said
             )
             return await call()
@@ -297,6 +298,7 @@ class Run(Starting):
         turn = asyncio.Lock()
 
         async def post(*args: P.args, **kwargs: P.kwargs) -> R:
+            await self._going.all_said()
             call = self._going.ledger.intend(sink, args, kwargs, name, nature="post")
             async with turn:
                 return await call()

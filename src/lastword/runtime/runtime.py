@@ -35,6 +35,7 @@ from lastword.runtime.settings import (
     OnRestart,
     must_be_chosen,
     must_not_be_loading,
+    pace_of,
     processes_of,
     seconds_of,
     stoppers_of,
@@ -67,6 +68,7 @@ class Runtime:
         store: Store | str = "memory:",
         lease: float | None = None,
         sink: Sink | None = None,
+        pace: float = 0.0,
         on_message: Policy = "takeover",
         queue_on_stop: QueueOnStop = "drop",
         queue_limit: int = 100,
@@ -90,7 +92,7 @@ class Runtime:
         self._grace, self._deadline = times_of(grace, deadline)
         self.processes = processes_of(level, processes)
         self._engine = engine
-        self._sink = sink
+        self._sink, self._pace = sink, pace_of(pace, sink)
         self._store = store_of(store, lease)
         self.settings = Settings(
             on_message, queue_on_stop, queue_limit, stoppers=stoppers_of(stoppers)
@@ -128,6 +130,7 @@ class Runtime:
         self._shared = shared = Shared(
             engine=self._engine,
             sink=self._sink,
+            pace=self._pace,
             store=self._store,
             loop=loop,
             thread=threading.get_ident(),

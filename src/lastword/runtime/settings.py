@@ -73,6 +73,14 @@ def times_of(grace: float | None, deadline: float | None) -> tuple[float, float]
     return grace, deadline
 
 
+def pace_of(pace: float, sink: object) -> float:
+    """The least time between two deliveries to a sink, which has to be there."""
+    must_be_seconds(pace, "pace", zero=True)
+    if pace and sink is None:
+        raise ValueError("pace is for a sink, and there is none")
+    return pace
+
+
 def seconds_of(given: float, what: str) -> float:
     """A time that is more than none."""
     must_be_seconds(given, what)

@@ -32,6 +32,7 @@ class Shared:
     thread: int  # that one's
     engine: Engine
     sink: Sink | None
+    pace: float  # seconds between two deliveries to it, at least
     store: Store
     settings: Settings
     clock: Clock

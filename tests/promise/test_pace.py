@@ -1,0 +1,160 @@
+"""R22. A sink with a pace: text is gathered before the hold, and said as it leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+
+import pytest
+
+from lastword import FeedEvent, Run, Runtime
+from lastword.core.entries import Called, Entry, Text
+from lastword.testing.seeded import explore
+from tests.promise.stories import a_while, heard_by, runtime
+
+pytestmark = pytest.mark.scenario("R22")
+PACE = 30.0
+
+
+class Network:
+    """Takes a message now and then."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self.came = asyncio.Event()
+
+    async def __call__(self, event: FeedEvent) -> None:
+        self.heard.append(event.text if event.kind == "text" else f"({event.kind})")
+        self.came.set()
+
+
+def said(log: Iterable[Entry]) -> str:
+    return "".join(entry.text for entry in log if isinstance(entry, Text))
+
+
+def test_what_is_said_while_the_sink_rests_leaves_as_one(schedules: int) -> None:
+    async def story() -> None:
+        network = Network()
+
+        async def engine(run: Run) -> None:
+            await run.emit("one ")
+            await network.came.wait()
+            for word in ("two ", "three ", "four"):
+                await run.emit(word)
+
+        async with runtime(engine, sink=network, pace=PACE) as r:
+            session = r.session("s")
+            ticket = await session.send("go")
+            assert await ticket.outcome() == "completed"
+            log = await session.log()
+
+        assert network.heard == ["one ", "two three four"]
+        assert said(log) == "".join(network.heard)
+
+    explore(story, schedules)
+
+
+def test_what_was_gathered_and_had_not_left_at_a_stop_was_never_said(schedules: int) -> None:
+    async def story() -> None:
+        network, gathered = Network(), asyncio.Event()
+
+        async def engine(run: Run) -> None:
+            await run.emit("one ")
+            await network.came.wait()
+            await run.emit("two ")
+            await run.emit("three")
+            gathered.set()
+            await asyncio.Event().wait()
+
+        async with runtime(engine, sink=network, pace=PACE) as r:
+            session = r.session("s")
+            events = heard_by(session)
+            await session.send("go")
+            await gathered.wait()
+            receipt = await session.stop()
+            await a_while()
+            log = await session.log()
+
+        assert network.heard == ["one "]
+        assert said(log) == "one "
+        told = [event.text for event in events if event.kind == "text"]
+        assert told in (["one "], [])  # or it was stopped before the watcher came to it
+        assert receipt.quiet
+        assert receipt.dropped == 1
+
+    explore(story, schedules)
+
+
+def test_what_comes_after_words_comes_after_them_everywhere(schedules: int) -> None:
+    async def story() -> None:
+        network = Network()
+
+        async def look() -> str:
+            network.heard.append("(looked)")
+            return "seen"
+
+        async def engine(run: Run) -> None:
+            await run.emit("one ")
+            await network.came.wait()
+            await run.emit("two")
+            await run.progress("looking")
+            await run.emit("three")
+            await run.call(look)
+
+        async with runtime(engine, sink=network, pace=0.01) as r:
+            session = r.session("s")
+            ticket = await session.send("go")
+            assert await ticket.outcome() == "completed"
+            log = await session.log()
+
+        assert network.heard == ["one ", "two", "(progress)", "three", "(looked)"]
+        assert said(log) == "one twothree"
+        assert isinstance([e for e in log if isinstance(e, Text | Called)][-1], Called)
+
+    explore(story, schedules)
+
+
+def test_a_sink_that_fails_fails_the_run_whose_words_it_lost(schedules: int) -> None:
+    async def story() -> None:
+        async def broken(event: FeedEvent) -> None:
+            raise ConnectionError(event.text)
+
+        async def engine(run: Run) -> None:
+            await run.emit("lost")
+
+        async with runtime(engine, sink=broken, pace=PACE) as r:
+            session = r.session("s")
+            ticket = await session.send("go")
+            assert await ticket.outcome() == "failed"
+            log = await session.log()
+            shown = [item.text for item in await session.history() if item.role == "assistant"]
+
+        assert "ConnectionError: lost" in {getattr(entry, "error", "") for entry in log}
+        assert shown == []
+
+    explore(story, schedules)
+
+
+async def test_who_says_more_than_can_be_gathered_waits() -> None:
+    network, said = Network(), list[int]()
+
+    async def engine(run: Run) -> None:
+        for number in range(12):
+            await run.emit("x" * 10_000)
+            said.append(number)
+
+    async with runtime(engine, sink=network, pace=0.001) as r:
+        ticket = await r.session("s").send("go")
+        assert await ticket.outcome() == "completed"
+
+    assert "".join(network.heard) == "x" * 120_000
+    assert max(map(len, network.heard)) <= 50_000
+
+
+async def test_a_pace_is_for_a_sink() -> None:
+    async def engine(run: Run) -> None: ...
+
+    with pytest.raises(ValueError, match="pace is for a sink, and there is none"):
+        Runtime(engine, pace=1.0)
+    with pytest.raises((TypeError, ValueError), match="pace"):
+        Runtime(engine, sink=print, pace=-1.0)
