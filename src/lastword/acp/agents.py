@@ -48,21 +48,16 @@ class Agents:
 
     async def engine(self, run: Run) -> None:
         """For `Runtime(engine)`."""
-        if (found := self._of.get(_root(run.session))) is None:
+        if (found := self._of.get(run.sessions[0])) is None:
             raise EngineFailed(f"session {run.session} is not open in this editor")
         await found[0].engine(run)
 
     async def before_tool(self, call: Call[Any]) -> None:
         """For `Runtime(before_tool=...)`."""
-        found = self._of.get(_root(call.id))
+        found = self._of.get(call.sessions[0])
         if found is None:
             raise PermissionError(f"{call.name} was not called: its session is closed")
         await found[1](call)
-
-
-def _root(name: str) -> str:
-    """The session that a person opened, by the name of one below it, a run's or a call's."""
-    return name.partition("#")[0]
 
 
 def _servers(servers: Sequence[dict[str, Any]], cwd: str) -> list[McpServer]:

@@ -34,7 +34,7 @@ class _Here:
     def __init__(self, going: Going) -> None:
         self._going = going
         self.id = going.hold.run
-        self.session = SessionId(self.id.rpartition("#")[0])
+        self.session = going.hold.sessions[-1]
         self.generation = going.hold.generation
         self.family = going.hold.lock
 
@@ -59,6 +59,6 @@ class _Here:
 def asker_of(call: Call[Any]) -> _Here:
     """The run that makes a call, which has to be the one in whose context it is made."""
     going = run_here()
-    if going is None or going.hold.run != call.id.rpartition(".")[0]:
+    if going is None or going.hold.run != call.run:
         raise PermissionError(f"{call.name} was not called: it was called from outside of its run")
     return _Here(going)

@@ -195,7 +195,8 @@ class Driver:
     def _start(self, order: Start) -> None:
         run = order.turn.run
         above = self._parent.hold if self._parent else None
-        hold = Hold(self.machine, self.lock, self.feed, run, order.generation, above)
+        sessions = (*self.ancestors, self.id)
+        hold = Hold(self.machine, self.lock, self.feed, run, order.generation, above, sessions)
         self._whose.begins(hold, order.turn.by, above)
         clear = partial(old_processes, self.settlements, run)
         processes = Owned(self.shared.processes, hold, self.kept, self.jobs, clear, self.news)

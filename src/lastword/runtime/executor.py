@@ -12,7 +12,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from lastword.runtime.asking import asking
 from lastword.runtime.fence import name_of
@@ -20,8 +20,19 @@ from lastword.runtime.hold import Effect, Hold
 
 P = ParamSpec("P")
 R = TypeVar("R")
-calling: ContextVar[tuple[str, str]] = ContextVar("lastword_calling", default=("", ""))
-"""The name and the id of the call that is being made here."""
+
+
+class Calling(NamedTuple):
+    """A call that is being made."""
+
+    name: str = ""
+    call: str = ""
+    run: str = ""
+
+
+NO_CALL = Calling()
+calling: ContextVar[Calling] = ContextVar("lastword_calling", default=NO_CALL)
+"""The call that is being made here."""
 
 
 _here = threading.local()  # the effect as which a thread of a framework's is counted
@@ -86,7 +97,7 @@ class FencedExecutor(Executor):
         self._threads = threads
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        effect = Effect("tool", calling.get()[0] or name_of(fn))
+        effect = Effect("tool", calling.get().name or name_of(fn))
         work, context = partial(fn, *args, **kwargs), copy_context()  # whose name it is done in
         here = asking()
         hold = here.hold if here is not None and isinstance(here.hold, Hold) else self._hold

@@ -12,7 +12,7 @@ from lastword.core.question import QuestionNews
 from lastword.core.receipt import ProcessReport, Unconfirmed
 from lastword.runtime.asking import running
 from lastword.runtime.children import ChildRun
-from lastword.runtime.executor import calling
+from lastword.runtime.executor import NO_CALL, calling
 from lastword.runtime.fence import Fence
 from lastword.runtime.gathering import Gathering
 from lastword.runtime.hold import Hold
@@ -68,7 +68,7 @@ class Going:
     def enter(self) -> None:
         """From here on, whatever is done in this task or is started by it is done in its name."""
         running.set(self)
-        calling.set(("", ""))  # whoever sent the message may have done so in a call of its own
+        calling.set(NO_CALL)  # whoever sent the message may have done so in a call of its own
 
     def descends_from(self, others: list[Going]) -> bool:
         """Whether it is one of them, or a child of one of them, at any depth."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from lastword.core.brief import NOTED, cut
-from lastword.core.model import Generation, RunId
+from lastword.core.model import Generation, RunId, SessionId
 from lastword.core.session import SessionMachine
 from lastword.core.story import Fact, FeedEvent, Typing, kind_of
 from lastword.core.transcript import Entry, Note
@@ -68,6 +68,7 @@ class Hold:
         "lock",
         "refused",
         "run",
+        "sessions",
         "typing",
     )
 
@@ -79,8 +80,10 @@ class Hold:
         run: RunId,
         generation: Generation,
         parent: Hold | None = None,
+        sessions: tuple[SessionId, ...] = (),
     ) -> None:
         self.run = run
+        self.sessions = sessions  # its own last, and before that those above it, root first
         self.generation = generation
         self.refused: list[tuple[str, float]] = []  # the first of them, and when, by the loop
         self.doubtful: list[str] = []  # deliveries that were given up: they may arrive all the same

@@ -32,7 +32,7 @@ from lastword.runtime.checks import (
     must_not_be_generated,
     must_not_generate,
 )
-from lastword.runtime.executor import Part, calling, covering
+from lastword.runtime.executor import Calling, Part, calling, covering
 from lastword.runtime.fence import call, is_async, name_of
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.journal import Journal
@@ -63,6 +63,8 @@ class Call(Generic[R]):
         late: bool = False,
     ) -> None:
         self.id = ledger.new_id()
+        self.run = ledger.run
+        self.sessions = ledger.sessions  # the run's, and those above it, the person's first
         self.name = name
         self.status = Status.INTENDED
         self.made = False
@@ -154,6 +156,8 @@ class Ledger:
         "_threads",
         "answers",
         "processes",
+        "run",
+        "sessions",
     )
 
     def __init__(
@@ -173,6 +177,8 @@ class Ledger:
         self.processes = processes
         self._calls: list[Call[Any]] = []
         self.answers: list[AnswerReport] = []  # what people said to what it had to ask
+        self.run = hold.run
+        self.sessions = hold.sessions
 
     def new_id(self) -> CallId:
         return CallId(f"{self._hold.run}.{len(self._calls) + 1}")
@@ -261,7 +267,7 @@ class Ledger:
         if made.made or made.status is not Status.INTENDED:
             raise ImpossibleMove(f"call {made.id} of {made.name} was made before; intend another")
         made.made = True
-        calling.set((made.name, made.id))
+        calling.set(Calling(made.name, made.id, made.run))
         try:
             if self._before is not None and not made.allowed:
                 asked = self._before(made)

@@ -75,6 +75,11 @@ class Run(Starting):
         return self._host.id
 
     @property
+    def sessions(self) -> tuple[SessionId, ...]:
+        """Its session last, and before that those above it, the person's first."""
+        return self._hold.sessions
+
+    @property
     def above(self) -> SessionId | None:
         """If it is a child: the session of the run that started it."""
         return self._host.ancestors[-1] if self._host.ancestors else None
@@ -134,8 +139,8 @@ class Run(Starting):
 
     def _calling(self) -> CallId | None:
         """The call of this run's own that is being made here."""
-        call = calling.get()[1]
-        return CallId(call) if call.rpartition(".")[0] == self.id else None
+        made = calling.get()
+        return CallId(made.call) if made.run == self.id else None
 
     @asynccontextmanager
     async def typing(self, every: float = 4.0) -> AsyncGenerator[None]:
