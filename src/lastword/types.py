@@ -3,7 +3,7 @@ engine, a store or a surface. `lastword` itself has the names that every program
 
 from __future__ import annotations
 
-from lastword.core.asks import Answer
+from lastword.core.asks import Answer, Ask
 from lastword.core.cell import StoredCell
 from lastword.core.entries import (
     Answered,
@@ -23,8 +23,9 @@ from lastword.core.entries import (
     Thinking,
     Unshown,
     Used,
+    Withdrawn,
 )
-from lastword.core.question import Question, QuestionNews
+from lastword.core.question import Question
 from lastword.core.queue import Queued, QueueNews
 from lastword.core.receipt import (
     AnswerReport,
@@ -41,6 +42,7 @@ from lastword.core.recovery import Recovery
 from lastword.core.rows import Row
 from lastword.core.scene import Span
 from lastword.core.story import Begun, Fact, Passing, ProgramNews, Progress, Settled, Typing
+from lastword.runtime.asks import Asks
 from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
 from lastword.runtime.record import Record
@@ -54,7 +56,9 @@ __all__ = [
     "Answer",
     "AnswerReport",
     "Answered",
+    "Ask",
     "Asked",
+    "Asks",
     "Began",
     "Begun",
     "Called",
@@ -78,7 +82,6 @@ __all__ = [
     "ProgramNews",
     "Progress",
     "Question",
-    "QuestionNews",
     "QueueNews",
     "Queued",
     "Record",
@@ -103,5 +106,6 @@ __all__ = [
     "Unshown",
     "Used",
     "View",
+    "Withdrawn",
     "Write",
 ]

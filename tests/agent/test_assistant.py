@@ -9,6 +9,7 @@ from lastword import FeedEvent, Outcome, Runtime, Session
 from lastword.agent.assistant import Assistant, assistant
 from lastword.agent.permission import Question
 from lastword.agent.rehearsal import Rehearsal
+from tests.promise.heard import hearing
 from tests.promise.stories import check_log
 from tests.promise.workshop import gone, until
 
@@ -54,8 +55,8 @@ async def test_writing_is_asked_for_and_done_when_it_is_allowed(tmp_path: Path) 
                 asked.append(question)
                 agent.questions.answer(question.id, True, question.generation)
 
-        agent.questions.watch(allow)
-        await said(session, "write a.txt: hello")
+        with hearing(session, allow):
+            await said(session, "write a.txt: hello")
         assert [question.tool for question in asked] == ["write_file"]
     assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "hello"
 

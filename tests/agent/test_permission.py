@@ -1,7 +1,6 @@
 """What is asked before it is done; and a question ends with the run that asked it."""
 
 import asyncio
-import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -20,6 +19,7 @@ from lastword.agent.permission import (
 )
 from lastword.agent.rules import Rule, Rules
 from lastword.testing.seeded import explore
+from tests.promise.heard import hearing
 from tests.promise.stories import check_log, runtime, stop
 from tests.promise.workshop import until
 
@@ -42,7 +42,6 @@ class Desk:
     def __init__(self, *calls: Callable[[Run], Awaitable[str]], rules: Rules = RULES) -> None:
         self.questions = Questions(rules)
         self.news: list[tuple[str, str]] = []
-        self.questions.watch(lambda news, question: self.news.append((news, question.text)))
         self.done: list[str] = []
         self._calls = calls
 
@@ -57,7 +56,10 @@ class Desk:
     async def open(self, **settings: Any) -> AsyncGenerator[Session]:
         before = self.questions.as_before_tool()
         async with Runtime(self.engine, before_tool=before, **settings) as r:
-            yield r.session("s")
+            session = r.session("s")
+            with hearing(session, lambda news, asked: self.news.append((news, asked.text))):
+                yield session
+                await asyncio.sleep(0)  # what was told in this step is heard in the next
 
     async def asked(self) -> Question:
         await until(self.questions.open)
@@ -142,8 +144,6 @@ def test_a_stop_withdraws_the_question_and_a_late_answer_is_refused(schedules: i
             news.append((what, question.subject))
             opened.set()
 
-        questions.watch(watch)
-
         async def tool(command: str) -> None:
             made.append(command)
 
@@ -153,18 +153,19 @@ def test_a_stop_withdraws_the_question_and_a_late_answer_is_refused(schedules: i
 
         async with runtime(engine, before_tool=questions.as_before_tool()) as r:
             session = r.session("s")
-            await session.send("go")
-            await opened.wait()
-            [question] = questions.open()
-            stopping = asyncio.create_task(stop(session))
-            await asyncio.sleep(0)
-            try:
-                questions.answer(question.id, True, question.generation)
-            except AnswerRefused as error:
-                refused.append(error)
-            receipt = await stopping
-            for _ in range(100):
+            with hearing(session, watch):
+                await session.send("go")
+                await opened.wait()
+                [question] = questions.open()
+                stopping = asyncio.create_task(stop(session))
                 await asyncio.sleep(0)
+                try:
+                    questions.answer(question.id, True, question.generation)
+                except AnswerRefused as error:
+                    refused.append(error)
+                receipt = await stopping
+                for _ in range(100):
+                    await asyncio.sleep(0)
 
             assert questions.open() == ()
             if refused:  # the stop was first
@@ -183,7 +184,6 @@ def test_a_stop_withdraws_the_question_and_a_late_answer_is_refused(schedules: i
 
 async def test_an_answer_right_after_the_stop_is_refused_although_nothing_has_unwound() -> None:
     questions, news = Questions(), list[str]()
-    questions.watch(lambda what, _: news.append(what))
 
     async def engine(run: Run) -> None:
         for _ in range(3):  # deaf to cancellation; and whatever it asks later never appears
@@ -192,16 +192,19 @@ async def test_an_answer_right_after_the_stop_is_refused_although_nothing_has_un
 
     async with Runtime(engine) as r:
         session = r.session("s")
-        await session.send("go")
-        await until(questions.open)
-        [question] = questions.open()
-        stopping = session.stop()
+        with hearing(session, lambda what, _: news.append(what)):
+            await session.send("go")
+            await until(questions.open)
+            [question] = questions.open()
+            await until(lambda: news)
+            stopping = session.stop()
 
-        assert questions.open() == ()  # at the instant of the stop
-        with pytest.raises(QuestionWithdrawn, match="the answer came too late"):
-            questions.answer(question.id, True, question.generation)
-        await stopping
-        assert news == ["opened", "withdrawn"]
+            assert questions.open() == ()  # at the instant of the stop
+            with pytest.raises(QuestionWithdrawn, match="the answer came too late"):
+                questions.answer(question.id, True, question.generation)
+            await stopping
+            await until(lambda: len(news) > 1)
+            assert news == ["opened", "withdrawn"]
 
 
 async def test_a_question_from_a_task_that_nobody_cancels_is_withdrawn_by_the_stop() -> None:
@@ -320,29 +323,3 @@ async def test_a_call_from_outside_of_its_run_is_refused() -> None:
         receipt = await session.stop()
 
         assert [call.status for call in receipt.calls] == [Status.NOT_STARTED]
-
-
-async def test_a_watcher_that_fails_silences_no_other(caplog: pytest.LogCaptureFixture) -> None:
-    questions, news = Questions(), list[str]()
-
-    def fail(what: str, question: Question) -> None:
-        raise RuntimeError(what)
-
-    questions.watch(fail)
-    leave = questions.watch(lambda what, _: news.append(what))
-
-    async def engine(run: Run) -> None:
-        await questions.ask(run, "shell", "make")
-
-    with caplog.at_level(logging.ERROR):
-        async with Runtime(engine) as r:
-            ticket = await r.session("s").send("go")
-            await until(questions.open)
-            [question] = questions.open()
-            leave()
-            questions.answer(question.id, True, question.generation)
-            assert await ticket.outcome() == Outcome.COMPLETED
-
-    assert news == ["opened"]
-    assert "watcher failed" in caplog.text
-    assert "make" not in caplog.text

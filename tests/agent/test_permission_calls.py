@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from lastword import Run, Runtime
-from lastword.agent.permission import Questions
+from lastword.agent.permission import Question, Questions
 from lastword.agent.rules import Rule, Rules
 from tests.agent.to_the_letter import call, talking
+from tests.promise.heard import hearing
 from tests.promise.workshop import until
 
 
@@ -133,6 +134,7 @@ async def test_what_was_allowed_for_good_ends_with_its_session(tmp_path: Path) -
         await talk.does(call("shell", command="true"), call("shell", command="true"))
         assert len(talk.asked) == 1
         await talk.runtime.delete("s")
+        talk.answering(True, always=True)  # whoever watched the other one hears nothing of this
         await talk.does(call("shell", command="true"))
 
     assert len(talk.asked) == 2
@@ -162,14 +164,13 @@ async def test_where_nobody_could_be_asked_the_model_is_told_so_and_not_that_the
     tmp_path: Path,
 ) -> None:
     async with talking(tmp_path) as talk:
-        talk.questions.watch(
-            lambda news, question: (
+
+        def unheard(news: str, question: Question) -> None:
+            if news == "opened":
                 talk.questions.nobody(question.id, question.generation)
-                if news == "opened"
-                else None
-            )
-        )
-        said = await talk.does(("shell", '{"command": "touch x"}'))
+
+        with hearing(talk.session, unheard):
+            said = await talk.does(("shell", '{"command": "touch x"}'))
 
     assert "shell was not called: it has to be allowed, and there is nobody to ask" in said
     assert "the person did not allow it" not in said

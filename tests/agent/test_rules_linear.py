@@ -10,9 +10,10 @@ from typing import ClassVar
 import pytest
 
 from lastword import Run, Runtime
-from lastword.agent.permission import Questions
+from lastword.agent.permission import Question, Questions
 from lastword.agent.rules import Action, Rule, Rules
 from lastword.stores.aside import Breathe, at_once
+from tests.promise.heard import hearing
 
 THOUSANDS = [f"deny shell {word} number-{n} *" for n in range(10_000) for word in ("rm", "*x*")]
 HOSTILE = {
@@ -83,11 +84,14 @@ async def test_what_takes_a_while_is_not_judged_by_the_event_loop(
 
     Watched.judges.clear()
     questions = Questions(Watched(Rules.parse(rules).rules))
-    questions.watch(
-        lambda news, asked: news == "opened" and questions.nobody(asked.id, asked.generation)
-    )
+
+    def unheard(news: str, asked: Question) -> None:
+        if news == "opened":
+            questions.nobody(asked.id, asked.generation)
+
     async with Runtime(engine, before_tool=questions.as_before_tool()) as runtime:
-        await (await runtime.session("s").send("go")).outcome()
+        with hearing(runtime.session("s"), unheard):
+            await (await runtime.session("s").send("go")).outcome()
 
     assert Watched.judges
     short = command in ("ls", "long") and len(rules) == 1  # of the long one nobody knows anything

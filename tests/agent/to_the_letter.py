@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
 from pydantic_ai.messages import ModelMessage
@@ -12,6 +12,7 @@ from lastword import Runtime, Session
 from lastword.agent.assistant import assistant
 from lastword.agent.permission import Question, Questions
 from lastword.agent.rules import Rule
+from tests.promise.heard import hearing
 from tests.promise.workshop import until
 
 
@@ -37,6 +38,7 @@ class Talk:
     def __init__(self, runtime: Runtime, questions: Questions, model: Model) -> None:
         self.runtime, self.questions, self.model = runtime, questions, model
         self.asked: list[Question] = []
+        self.hears = ExitStack()
 
     @property
     def session(self) -> Session:
@@ -48,7 +50,7 @@ class Talk:
                 self.asked.append(question)
                 self.questions.answer(question.id, allow, question.generation, always=always)
 
-        self.questions.watch(answer)
+        self.hears.enter_context(hearing(self.session, answer))
 
     async def question(self) -> Question:
         await until(self.questions.open)
@@ -74,7 +76,9 @@ async def talking(
     agent = assistant(own, roots=[folder], rules=rules, cd_lasts=cd_lasts)
     before = agent.questions.as_before_tool()
     async with Runtime(agent.engine, store=store, before_tool=before, grace=0.25) as runtime:
-        yield Talk(runtime, agent.questions, model)
+        talk = Talk(runtime, agent.questions, model)
+        with talk.hears:
+            yield talk
 
 
 def call(name: str, **arguments: object) -> tuple[str, str]:

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from lastword import Attachment, Message
-from lastword.cells.serving import ANSWERS, Resume, resume_in
 from lastword.core.cell import CallResult, CellId
 from lastword.core.model import CallId, MessageId
+from lastword.core.resume import ANSWERS, Resume, resume_in
 from lastword.engines.pydantic_ai.history import content_of
 
 RESUME = Resume(CellId("c"), 1, (CallResult(CallId("c:0"), '"' + "x" * 900 + '"'),))

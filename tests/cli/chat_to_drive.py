@@ -9,66 +9,13 @@ import fcntl
 import logging
 import sys
 import termios
-from collections.abc import Callable
 from pathlib import Path
 
-from lastword import LastwordError, Run, Runtime
-from lastword.agent.scopes import scopes_of
+from lastword import Run, Runtime
+from lastword.agent.permission import Questions
 from lastword.cli.chat import chat
-from lastword.core.question import Question
 
 PACE = 0.01
-
-
-class Questions:
-    """As the agent's, as far as a terminal sees them."""
-
-    def __init__(self) -> None:
-        self._open: dict[str, tuple[Question, Run, asyncio.Future[str]]] = {}
-        self._watchers: list[Callable[[str, Question], object]] = []
-
-    def open(self) -> tuple[Question, ...]:
-        return tuple(question for question, run, _ in self._open.values() if run.current)
-
-    def watch(self, watcher: Callable[[str, Question], object], /) -> Callable[[], object]:
-        self._watchers.append(watcher)
-        return lambda: self._watchers.remove(watcher)
-
-    def answer(
-        self,
-        id: str,
-        allow: bool,
-        generation: int,
-        *,
-        always: bool = False,
-        scope: str = "",
-        by: str = "",
-    ) -> None:
-        if id not in self._open or self._open[id][0].generation != generation:
-            raise LastwordError("too late")
-        question, _, answer = self._open.pop(id)
-        answer.set_result("always" if always else "yes" if allow else "no")
-        self._tell("answered", question)
-
-    def nobody(self, id: str, generation: int) -> None:
-        self.answer(id, False, generation)
-
-    async def ask(self, run: Run, tool: str, text: str) -> str:
-        id_ = f"q{run.generation}"
-        who = run.session, run.generation, run.id
-        question = Question(id_, *who, tool, text, text, scopes=scopes_of(tool, text))
-        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._open[id_] = question, run, answer
-        self._tell("opened", question)
-        try:
-            return await answer
-        finally:
-            if self._open.pop(id_, None):
-                self._tell("withdrawn", question)
-
-    def _tell(self, news: str, question: Question) -> None:
-        for watcher in list(self._watchers):
-            watcher(news, question)
 
 
 questions = Questions()
@@ -147,7 +94,9 @@ async def ask(run: Run) -> None:
     await run.emit("May I? ")
     long = "long" in run.message.text
     text = f"rm -rf {'/very' * 600}/end" if long else "rm -rf \x1b[31mbuild"
-    answer = await questions.ask(run, "shell", text)
+    allowed = await questions.ask(run, "shell", text, text)
+    always = questions.rules(run.session).decide("shell", text)[0] == "allow"
+    answer = "always" if always else "yes" if allowed else "no"
     await run.emit(f"You answered {answer}.")
 
 

@@ -1,7 +1,6 @@
 """What is typed at a terminal: an answer to a question, a command, or words for the agent."""
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 
@@ -36,9 +35,6 @@ class Asked:
         by: str = "",
     ) -> None:
         self.answers.append((id, allow, generation, always))
-
-    def watch(self, watcher: Callable[..., object], /) -> Callable[[], object]:
-        return bool
 
 
 async def test_a_key_that_was_under_way_when_a_question_came_up_is_no_answer() -> None:

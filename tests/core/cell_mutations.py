@@ -117,7 +117,7 @@ RESUMES = (
         "must_be_current",
         instead("asked > current", "asked > current + 1"),
     ),
-    pending("two resumes of one frontier are taken", "must_be_current", never("phase")),
+    pending("two resumes of one frontier are taken", "must_be_current", never("stands")),
     pending("a result is taken twice", "must_fit", without("count")),
     pending("a result for an unknown call is taken", "must_fit", without("pending")),
     pending(

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from tests.core import cell_alphabet
+from tests.core.asks_alphabet import explore_asks
+from tests.core.asks_mutations import ASK_MUTATIONS
 from tests.core.bounds import GROUPS
 from tests.core.cell_alphabet import explore_cell
 from tests.core.cell_mutations import CONTINUING, ENDS, RESUMES
@@ -54,6 +56,10 @@ def _pictures(module: ModuleType, found: str) -> None:
     explore_picture(found, 5, module.Picture)
 
 
+def _asks(module: ModuleType, found: str) -> None:
+    explore_asks(found, module)
+
+
 KINDS = {
     "session": Kind(("queue", "session"), MUTATIONS + RIGHTS + WHOSE + RESTART, _sessions),
     "cell": Kind(
@@ -62,6 +68,7 @@ KINDS = {
         _cells,
     ),
     "picture": Kind(("turns", "picture"), PICTURE_MUTATIONS, _pictures),
+    "ask": Kind(("asks",), ASK_MUTATIONS, _asks),
     "lease": Kind(("lease",), LEASE_MUTATIONS, _leases),
 }
 

@@ -23,6 +23,7 @@ BOUNDS: dict[str, tuple[str, ...]] = {
     "calls": ("text", "called", "begun", "result", "progress", "ask", "answer"),
     "queue": ("text", "steer", "take_up", "edit", "withdraw"),
     "below": ("text", "ask_below", "answer_below"),
+    "notes": ("text", "note", "summarise", "leave_out"),
     "beside": ("start", "end", "pause", "complete", "use", "note"),
 }
 ENDS = ("finish", "stop", "stop_slowly", "settle", "take_over")

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from lastword.core.entries import Began, Finished, Result, Said, Text, Thinking
+from lastword.core.entries import Answered, Began, Finished, Result, Said, Text, Thinking
 from lastword.core.model import SessionId, Status
 from lastword.core.picture import Picture
-from lastword.core.question import QuestionNews
 from lastword.core.receipt import Receipt
 from lastword.core.scene import (
     CallPart,
@@ -165,7 +164,7 @@ def true_to(world: World, picture: Picture) -> None:
     waits = {wait.call for wait in picture.waits.values() if not wait.until}
     asked = {question.call for question in world.questions}
     must(waits == asked, "a call waits while its question is open")
-    said = {f.question.call: f.allowed for f in facts if isinstance(f, QuestionNews) and f.answer}
+    said = {f.call: f.allowed for f in facts if isinstance(f, Answered)}
     must(
         all(
             w.answer is None or w.answer.allowed == said.get(w.call) for w in picture.waits.values()

@@ -40,9 +40,7 @@ PICTURE_MUTATIONS = (
         "words",
     ),
     picture("a mark outlives its run", "_finished", never("active"), "words"),
-    picture(
-        "a question outlives its run", "_finished", instead("one.run == end.run", "False"), "calls"
-    ),
+    picture("a question outlives its run", "_take", dropped("_closed"), "calls"),
     picture("a wait has no end", "_unasked", instead("not one.until", "False"), "calls"),
     picture("what ended is still ending", "stands", dropped("settle"), "beside"),
     picture("a program that ended stays", "_program", always("ending"), "beside"),

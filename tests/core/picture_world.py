@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from lastword.core import story
-from lastword.core.asks import Answer
 from lastword.core.cell import (
     CellId,
     CellOutcome,
@@ -83,10 +82,6 @@ class World:
         self.events.append(FeedEvent(number, SESSION, Generation(self.generation), fact, at))
         if log and isinstance(fact, Entry):
             self.log.append((number, fact))
-
-    def _only_logged(self, entry: Entry) -> None:
-        """The log has it in its own words; who watches is told more."""
-        self.log.append((len(self.events) + 1, replace(entry, at=float(len(self.events) + 1))))
 
     @property
     def run(self) -> RunId:
@@ -180,31 +175,26 @@ class World:
         call = self.call[0]
         asked = Generation(self.generation)
         self.question = Question(f"q{call}", SESSION, asked, self.run, "tool", "{}", call=call)
-        self._only_logged(story.Asked(self.run, call, "tool", ""))
-        self.tell(story.QuestionNews("opened", self.question))
+        id_ = self.question.id
+        self.tell(story.Asked(self.run, call, "tool", "", ask=id_, question=self.question))
 
     def _answer(self) -> None:
         assert self.question
         question, self.question = self.question, None
         call = CallId(question.call)
-        self._only_logged(story.Answered(self.run, call, allowed=True, by="ann"))
-        answer = Answer(allowed=True, by="ann")
-        self.tell(story.QuestionNews("answered", question, answer))
+        self.tell(story.Answered(self.run, call, allowed=True, by="ann", ask=question.id))
 
     def _ask_below(self) -> None:
         run, call = RunId(f"{self.run}/1"), CallId(f"{self.run}/1.1")
         asked = Generation(self.generation)
         self.below = Question("below", SESSION, asked, run, "tool", "{}", call=call)
-        self._only_logged(story.Asked(self.run, call, "tool", ""))
-        self.tell(story.QuestionNews("opened", self.below))
+        self.tell(story.Asked(self.run, call, "tool", "", ask="below", question=self.below))
 
     def _answer_below(self) -> None:
         assert self.below
         question, self.below = self.below, None
-        entry = story.Answered(self.run, CallId(question.call), allowed=False, by="ann")
-        self._only_logged(entry)
-        answer = Answer(allowed=False, by="ann")
-        self.tell(story.QuestionNews("answered", question, answer))
+        call = CallId(question.call)
+        self.tell(story.Answered(self.run, call, allowed=False, by="ann", ask=question.id))
 
     def _start(self) -> None:
         self.process = self.run
@@ -218,6 +208,12 @@ class World:
 
     def _note(self) -> None:
         self.tell(story.Note(self.active, f"note {len(self.events)}"))
+
+    def _summarise(self) -> None:
+        self.tell(story.Summary("in short", self.run))
+
+    def _leave_out(self) -> None:
+        self.tell(story.LeftOut(self.run, self.run, "calls", "a picture"))
 
     def _pause(self) -> None:
         call = PendingCall(CallId("c.1"), "tool")
@@ -237,6 +233,9 @@ class World:
     def _over(self, outcome: Outcome, status: Status) -> tuple[ToolReport, ...]:
         run, call, self.call = self.run, self.call, None
         reports: tuple[ToolReport, ...] = ()
+        for question in self.questions:
+            self.tell(story.Withdrawn(run, CallId(question.call), ask=question.id))
+        self.question = self.below = None
         if call:
             done = status if call[1] else Status.NOT_STARTED
             self.tell(story.Result(run, call[0], done))
@@ -246,9 +245,6 @@ class World:
             self.tell(story.Typing(run, on=False))
         self.tell(story.Finished(run, outcome, (), started=True))
         self.active = None
-        for question in filter(None, (self.question, self.below)):
-            self.tell(story.QuestionNews("withdrawn", question))
-        self.question = self.below = None
         return reports
 
     def _finish(self) -> None:
@@ -366,6 +362,8 @@ _MAY: dict[str, Callable[[World], bool]] = {
     "start": lambda w: _going(w) and w.process is None,
     "end": lambda w: w.process is not None,
     "note": lambda w: w.said > 0,
+    "summarise": _going,
+    "leave_out": _going,
     "pause": lambda w: _going(w) and w.program is None,
     "complete": lambda w: w.program is not None,
     "finish": _going,

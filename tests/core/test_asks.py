@@ -1,70 +1,53 @@
 """What waits for a person is answered once, by the first, to what was seen, or withdrawn."""
 
-import itertools
-
 import pytest
 
-from lastword.core.asks import Ask, Asks
-from lastword.core.model import Generation, RunId
-from lastword.errors import (
-    AlreadyAnswered,
-    AnswerRefused,
-    QuestionWithdrawn,
-    StaleAnswer,
-    UnknownQuestion,
-)
+from lastword.core.asks import Answer, Ask, AskMachine, Closed, Ended, Given, Opened
+from lastword.core.model import CallId, RunId, SessionId
+from lastword.errors import AlreadyAnswered, QuestionWithdrawn, StaleAnswer, UnknownQuestion
+from tests.core.asks_alphabet import BOUNDS, explore_asks
 
-ASK = Ask("q", RunId("s#1"), Generation(3))
-STEPS = ("open", "answer", "stale", "late", "withdraw")
+YES = Answer(allowed=True, by="ann")
 
 
-def step(asks: Asks, what: str) -> str:
-    """One thing that happens, and what came of it."""
-    try:
-        match what:
-            case "open":
-                asks.open(ASK)
-            case "withdraw":
-                return "withdrawn" if asks.withdraw("q") else "nothing"
-            case _:
-                asks.answer("q", 2 if what == "stale" else 3, current=what != "late")
-                return "answered"
-    except AnswerRefused as error:
-        return type(error).__name__
-    return "opened"
+def ask(id_: str = "q") -> Ask:
+    return Ask(id_, SessionId("s"), 3, CallId("s#1.1"), "shell", "make", run=RunId("s#1"))
 
 
 @pytest.mark.scenario("W19", part="agent")
-@pytest.mark.parametrize("steps", list(itertools.product(STEPS[1:], repeat=4)))
-def test_an_ask_has_one_end_whatever_happens_in_whatever_order(steps: tuple[str, ...]) -> None:
-    asks = Asks()
-    asks.open(ASK)
-    came = [step(asks, what) for what in steps]
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_whatever_waits_has_one_end_whatever_happens_in_whatever_order(bounds: str) -> None:
+    explored = explore_asks(bounds)
 
-    ends = [one for one in came if one in ("answered", "withdrawn")]
-    # an answer of a run that may not act ends it too, as withdrawn, and is refused
-    at = next((n for n, what in enumerate(steps) if what != "stale"), None)
-    assert len(ends) <= 1
-    assert ("q" in asks) == (at is None)
-    if at is not None:
-        first = {"answer": "answered", "late": "QuestionWithdrawn", "withdraw": "withdrawn"}
-        assert came[at] == first[steps[at]]
-        why = "AlreadyAnswered" if steps[at] == "answer" else "QuestionWithdrawn"
-        later = zip(steps[at + 1 :], came[at + 1 :], strict=True)
-        assert all(told == ("nothing" if what == "withdraw" else why) for what, told in later)
+    assert explored.states > 50
+    assert explored.refused > 50
 
 
 @pytest.mark.scenario("W19", part="agent")
 def test_an_answer_that_is_not_taken_says_why() -> None:
-    asks = Asks()
+    machine = AskMachine()
     with pytest.raises(UnknownQuestion, match="no question q"):
-        asks.answer("q", 3, current=True)
-    asks.open(ASK)
+        machine.apply(Given("q", 3, YES))
+    machine.apply(Opened(ask()))
     with pytest.raises(StaleAnswer, match="asked at generation 3"):
-        asks.answer("q", 4, current=True)
-    assert asks.answer("q", 3, current=True) == ASK
-    with pytest.raises(AlreadyAnswered, match="that answer holds"):
-        asks.answer("q", 3, current=True)
-    asks.open(ASK)
+        machine.apply(Given("q", 4, YES))
     with pytest.raises(QuestionWithdrawn, match="came too late"):
-        asks.answer("q", 3, current=False)
+        machine.apply(Given("q", 3, YES, current=False))
+    assert machine.apply(Given("q", 3, YES)) == [Closed(ask(), YES)]
+    with pytest.raises(AlreadyAnswered, match="that answer holds"):
+        machine.apply(Given("q", 3, YES))
+    machine.apply(Opened(ask("r")))
+    assert machine.apply(Ended(RunId("s#1"))) == [Closed(ask("r"))]
+    with pytest.raises(QuestionWithdrawn, match="came too late"):
+        machine.apply(Given("r", 3, YES))
+
+
+def test_only_so_many_that_are_over_are_remembered() -> None:
+    machine = AskMachine()
+    for number in range(1500):
+        machine.apply(Opened(ask(f"q{number}")))
+        machine.apply(Given(f"q{number}", 3, YES))
+
+    assert len(machine.closed) == 1000
+    with pytest.raises(UnknownQuestion):
+        machine.apply(Given("q0", 3, YES))

@@ -14,6 +14,7 @@ from lastword.core.transcript import Said
 from lastword.errors import NotAllowed
 from lastword.testing.recorder import Recorder
 from lastword.testing.seeded import explore
+from tests.promise.heard import hearing
 from tests.promise.stories import Latch, a_while, check_log, runtime, stop
 
 Act: TypeAlias = Callable[[Runtime, Session], Awaitable[Any]]
@@ -242,16 +243,16 @@ async def test_a_stopped_run_answers_no_question_and_a_surface_is_not_part_of_th
             with pytest.raises(Superseded):
                 questions.answer(question.id, allow=True, generation=question.generation)
 
-    questions.watch(surface)
     async with runtime(engine) as r:
-        await r.session("stopped").send("go")
-        await began.came.wait()
-        stopping = asyncio.create_task(stop(r.session("stopped")))
-        await asyncio.sleep(0)
-        asks = await r.session("asks").send("go")
-        assert (await stopping).quiet
-        assert len(questions.open()) == 1
-        began.open.set()
+        with hearing(r.session("asks"), surface):
+            await r.session("stopped").send("go")
+            await began.came.wait()
+            stopping = asyncio.create_task(stop(r.session("stopped")))
+            await asyncio.sleep(0)
+            asks = await r.session("asks").send("go")
+            assert (await stopping).quiet
+            assert len(questions.open()) == 1
+            began.open.set()
 
-        assert await asks.outcome() == Outcome.COMPLETED
-        await asyncio.gather(*answers)
+            assert await asks.outcome() == Outcome.COMPLETED
+            await asyncio.gather(*answers)

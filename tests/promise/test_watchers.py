@@ -7,7 +7,6 @@ import pytest
 
 from lastword import Run, Session
 from lastword.core import story
-from lastword.core.asks import Answer
 from lastword.core.cell import CellId, CellRecord, StoredCell
 from lastword.core.model import (
     CallId,
@@ -146,9 +145,8 @@ CELL = StoredCell(
         (story.Result(RUN, CALL, Status.MAY_HAVE_EXECUTED), False),
         (story.Asked(RUN, CALL, "t", ""), True),
         (story.Answered(RUN, CALL, allowed=True), False),
-        (story.QuestionNews("opened", QUESTION), True),
-        (story.QuestionNews("answered", QUESTION, Answer(allowed=True)), False),
-        (story.QuestionNews("withdrawn", QUESTION), False),
+        (story.Asked(RUN, CALL, "t", "", question=QUESTION), True),
+        (story.Withdrawn(RUN, CALL), False),
         (story.ProcessNews(RUN, -1, "sh", "starting"), True),
         (story.ProcessNews(RUN, 5, "sh", "started"), False),
         (story.ProcessNews(RUN, 5, "sh", "ended"), False),

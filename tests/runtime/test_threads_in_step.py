@@ -5,15 +5,23 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, cast
+from unittest.mock import Mock
 
+from lastword.core.asks import Answer
 from lastword.core.entries import Text
 from lastword.core.events import Accepted, StopAsked, Stored
 from lastword.core.model import Message, MessageId, RunId, SessionId, Settings
+from lastword.core.question import Question
+from lastword.core.receipt import AnswerReport
 from lastword.core.session import SessionMachine
-from lastword.runtime import hold, moves
+from lastword.core.story import Fact
+from lastword.errors import AlreadyAnswered, AnswerRefused, QuestionWithdrawn
+from lastword.runtime import asks, hold, moves
+from lastword.runtime.asks import Asks
 from lastword.runtime.feed import Feed
 from lastword.runtime.hold import Effect, Hold
+from lastword.runtime.journal import Journal
 from lastword.runtime.moves import Moves
 from lastword.runtime.speech import Piece
 from lastword.runtime.step import Step
@@ -32,7 +40,8 @@ class Session:
         machine.apply(Stored(message.id))
         loop = asyncio.get_running_loop()
         feed = Feed(SessionId("s"), loop, lambda: machine.fenced, keep=100)
-        self.hold = Hold(machine, lock, feed, RUN, machine.generation)
+        here = (SessionId("s"),)
+        self.hold = Hold(machine, lock, feed, RUN, machine.generation, sessions=here)
         self.moves = Moves(machine, lock, loop.time)
         self.moves.known = known
 
@@ -83,6 +92,57 @@ async def test_text_that_was_let_out_is_known_to_a_stop_and_nothing_comes_after(
     told = [tuple(both) for both in every_order([hold, moves], scene)]
 
     assert set(told) == {(True, True), (False, False)}
+
+
+class Home:
+    """Where something is told of a run: nobody listens."""
+
+    journal = cast("Journal", Mock())
+    asks: Asks
+
+    def publish(self, fact: Fact) -> None: ...
+
+
+class Asker:
+    """A run that asks."""
+
+    def __init__(self, hold: Hold) -> None:
+        self.hold, self.home = hold, Home()
+        self.answers: list[AnswerReport] = []
+
+    @property
+    def chain(self) -> tuple[Asker, ...]:
+        return (self,)
+
+
+async def test_an_answer_is_taken_before_a_stop_or_refused() -> None:
+    waiting: list[Coroutine[Any, Any, Answer]] = []
+
+    def scene(steps: Steps) -> list[Callable[[], object]]:
+        session, asked = Session(steps.lock), Asks(SessionId("s"), bool)
+        asker = Asker(session.hold)
+        question = Question("q", SessionId("s"), session.hold.generation, RUN, "shell", "make")
+        waiting.append(asked.ask(question, asker))
+        waiting[-1].send(None)
+
+        def answer() -> type[AnswerRefused] | None:
+            try:
+                asked.answer("q", question.generation, Answer(allowed=True))
+            except AnswerRefused as refused:
+                return type(refused)
+            return None
+
+        def stop() -> type[AnswerRefused] | None:
+            session.stop()
+            return answer()  # what a second one hears says what became of the first
+
+        return [answer, stop]
+
+    told = [tuple(both) for both in every_order([asks, moves], scene)]
+    for one in waiting:
+        one.close()
+
+    assert set(told) == {(None, AlreadyAnswered), (QuestionWithdrawn, QuestionWithdrawn)}
 
 
 async def test_whoever_waits_for_an_effect_is_woken_when_it_ends() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from lastword import Run, Runtime, cells
 from lastword.agent.permission import Questions
-from lastword.cells.serving import ANSWERS
+from lastword.core.resume import ANSWERS
 from lastword.server import Right, Token
 from tests.cells.stage import Leaver
 from tests.cells.tape import Tape

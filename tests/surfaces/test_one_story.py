@@ -9,14 +9,17 @@ from typing import Any, cast
 
 import pytest
 
+from lastword.acp.asking import Asking
 from lastword.acp.frontiers import Frontiers
 from lastword.acp.showing import Showing, told_again
 from lastword.cli.chat.paint import Paint
 from lastword.cli.chat.telling import MORE, Telling
+from lastword.core import story
 from lastword.core.cell import StoredCell
 from lastword.core.entries import Called, Result, Text, Thinking
 from lastword.core.model import RunId
 from lastword.core.picture import Picture
+from lastword.core.question import Question
 from lastword.core.receipt import Receipt
 from lastword.core.recovery import Recovery
 from lastword.core.scene import Change, is_live
@@ -25,7 +28,7 @@ from tests.core.picture_alphabet import BOUNDS, histories, made
 from tests.core.picture_world import SESSION, World
 
 W53 = pytest.mark.scenario("W53", part="surfaces")
-NOT_TOLD = {"Asked", "Answered", "Summary", "Declined", "LeftOut", "Unshown", "Recovery"}
+NOT_TOLD = {"Declined", "Unshown", "Recovery"}
 STORIES = 60
 
 
@@ -49,12 +52,28 @@ class Programs:
         self.heard.append(cell)
 
 
+class Asked:
+    """What can be answered."""
+
+    def __init__(self) -> None:
+        self.open: list[str] = []
+        self.ever: list[str] = []
+
+    def opened(self, question: Question) -> None:
+        self.open.append(question.id)
+        self.ever.append(question.id)
+
+    def closed(self, id: str) -> None:
+        self.open.remove(id)
+
+
 class Editor:
     """An editor, as far as it is told something."""
 
     def __init__(self) -> None:
         self.updates: list[dict[str, Any]] = []
         self.programs = Programs()
+        self.asked = Asked()
         self._showing = Showing(self._tell, "/", 1000)
 
     def _tell(self, update: dict[str, Any], may_leave: Callable[[], bool]) -> None:
@@ -65,8 +84,9 @@ class Editor:
         self, changes: list[Change], picture: Picture, may_leave: Callable[[Change], bool]
     ) -> None:
         for change in changes:
-            frontiers = cast("Frontiers", self.programs)
-            self._showing.show(change, lambda one=change: may_leave(one), picture, frontiers)
+            frontiers, asking = cast("Frontiers", self.programs), cast("Asking", self.asked)
+            leaves = lambda one=change: may_leave(one)  # noqa: E731 - each of its own
+            self._showing.show(change, leaves, picture, frontiers, asking)
 
     def words(self, kind: str) -> str:
         told = [u for u in self.updates if u["sessionUpdate"] == kind]
@@ -149,6 +169,8 @@ async def test_terminal_and_editor_tell_the_same_words_and_calls_once(
     assert shown.count("$ sleep") == len(starting)
     receipts = [fact for fact in of(world, Receipt) if fact.reason == "stopped"]
     assert shown.count("■") == len(receipts)
+    assert editor.asked.ever == [fact.ask for fact in of(world, story.Asked)]
+    assert editor.asked.open == [question.id for question in world.questions]
 
 
 @W53
@@ -166,6 +188,13 @@ async def test_whoever_is_behind_tells_nothing_of_a_run_after_its_fence(
             if isinstance(event.fact, Text) and (event.number <= behind or event.generation >= last)
         ]
         assert editor.words("agent_message_chunk") == "".join(in_time)
+        may_be = {
+            event.fact.ask
+            for event in events
+            if isinstance(event.fact, story.Asked)
+            and (event.number <= behind or event.generation >= last)
+        }
+        assert set(editor.asked.ever) == may_be
         shown = terminal.shown
         for text in [fact.text for fact in of(world, Text)]:
             assert shown.count(text.strip()) == (text in in_time)
@@ -205,6 +234,10 @@ async def test_who_opens_a_session_is_told_what_those_heard_who_were_there(
 
     assert again.words("agent_message_chunk") == editor.words("agent_message_chunk")
     assert again.calls == editor.calls
+    notes = [fact.text for fact in (*of(world, story.Note), *of(world, story.LeftOut))]
+    notes += ["summarised for the model" for _ in of(world, story.Summary)]
+    for words in (again.words("agent_thought_chunk"), editor.words("agent_thought_chunk")):
+        assert all(words.count(note) == notes.count(note) for note in notes)
     ended = {fact.call for fact in of(world, Result)}
     assert {c: s for c, s in again.ends().items() if c in ended} == {
         c: s for c, s in editor.ends().items() if c in ended

@@ -73,7 +73,7 @@ class AcpAgent:
         self._shelf = shelf
         self._mode: Policy = mode
         self._window = window
-        self._open: dict[str, tuple[Talk, Asking]] = {}
+        self._open: dict[str, Talk] = {}
         self._offers = {"reads": False, "writes": False}  # what the client does with files
         methods: Mapping[str, Method] = {
             "initialize": self._initialize,
@@ -143,10 +143,10 @@ class AcpAgent:
         """Known from here on, so that what stands behind it in the same breath finds it."""
         servers = prompts.servers(params)
         if id_ in self._open:
-            talk, asking = self._open[id_]
+            talk = self._open[id_]
             if talk.session.busy or (tuple(folders), servers) == (talk.folders, talk.servers):
                 return talk  # with its open questions, and what was allowed for good
-            asking.close()
+            talk.asking.close()
             talk.folders, talk.servers = tuple(folders), servers
         else:
             talk = Talk(
@@ -160,7 +160,8 @@ class AcpAgent:
         plan, files = planning(lambda: talk.tell), self._files(id_)
         made = self._agents.open(id_, folders, servers, plan, files)
         talk.frontiers.questions = made.questions
-        self._open[id_] = talk, Asking(self.peer, id_, folders[0], made.questions, talk)
+        talk.asking = Asking(self.peer, id_, folders[0], made.questions, talk)
+        self._open[id_] = talk
         return talk
 
     def _files(self, id_: str) -> Callable[..., Files]:
@@ -227,7 +228,7 @@ class AcpAgent:
 
     async def _deleted(self, card: Card) -> Params:
         if card.id in self._open:
-            await self._put_away(self._open[card.id][0])
+            await self._put_away(self._open[card.id])
         try:
             await self._runtime.delete(card.id)
         except UnknownSession:  # nothing was ever said in it
@@ -239,11 +240,11 @@ class AcpAgent:
 
     async def _put_away(self, talk: Talk) -> None:
         id_ = talk.session.id
-        if id_ not in self._open or self._open[id_][0] is not talk:
+        if id_ not in self._open or self._open[id_] is not talk:
             return  # it was put away meanwhile
-        _, asking = self._open.pop(id_)
+        del self._open[id_]
         await talk.close()
-        asking.close()
+        talk.asking.close()
         if id_ not in self._open:  # and was not opened again meanwhile
             self._agents.close(id_)
 
@@ -251,7 +252,7 @@ class AcpAgent:
         id_ = take(params, "sessionId", TEXT)
         if id_ not in self._open:
             raise RpcError(NOT_FOUND, f"session {id_:.100} is not open; session/load opens it")
-        return self._open[id_][0]
+        return self._open[id_]
 
     def _card(self, params: Params) -> Card:
         id_ = take(params, "sessionId", TEXT)

@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 from lastword.acp import updates
 from lastword.acp.peer import Peer
 from lastword.acp.wire import Params, RpcError
-from lastword.agent.permission import AnswerRefused, News, Question, Questions
+from lastword.agent.permission import AnswerRefused, Question, Questions
 from lastword.surfaces.marking import in_line
 from lastword.surfaces.words import Choice, Worded, worded
 
@@ -44,19 +44,20 @@ class Asking:
         self._questions = questions
         self._talk = talk
         self._open: dict[str, asyncio.Task[None]] = {}
-        self._unwatch = questions.watch(self._hear)
 
     def close(self) -> None:
         """Ask no more."""
-        self._unwatch()
         for task in self._open.values():
             task.cancel()
 
-    def _hear(self, news: News, question: Question) -> None:
-        if news == "opened":
-            task = self._peer.tasks.start(self._ask(question), name=f"question {question.id}")
-            self._open[question.id] = task
-        elif task := self._open.get(question.id):
+    def opened(self, question: Question) -> None:
+        """It can be answered from here on."""
+        task = self._peer.tasks.start(self._ask(question), name=f"question {question.id}")
+        self._open[question.id] = task
+
+    def closed(self, id: str) -> None:
+        """It cannot be any more."""
+        if task := self._open.get(id):
             task.cancel()  # which takes the question back, unless it was answered
 
     async def _ask(self, question: Question) -> None:

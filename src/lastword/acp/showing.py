@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from lastword.acp import updates
+from lastword.acp.asking import Asking
 from lastword.acp.frontiers import Frontiers
 from lastword.acp.wire import Params
 from lastword.core import scene
@@ -40,8 +41,13 @@ class Showing:
         self._window = window
         self._calls: dict[CallId, _Going] = {}
 
-    def show(  # noqa: C901, PLR0912 - one match
-        self, change: Change, may_leave: Callable[[], bool], picture: Picture, frontiers: Frontiers
+    def show(  # noqa: C901, PLR0912, PLR0915 - one match
+        self,
+        change: Change,
+        may_leave: Callable[[], bool],
+        picture: Picture,
+        frontiers: Frontiers,
+        asking: Asking,
     ) -> None:
         """What is different; what waits to be told is asked whether it may be right before."""
         match change:
@@ -68,8 +74,12 @@ class Showing:
                 pass  # a prompt that is not answered yet goes on
             case scene.QueueIs() | scene.ProcessIs() | scene.ProcessStarts():
                 pass  # /queue and /processes tell of these
-            case scene.AskOpened() | scene.AskClosed() | scene.WaitIs():
-                pass  # asked by `asking`
+            case scene.AskOpened(question):
+                asking.opened(question)
+            case scene.AskClosed(ask):
+                asking.closed(ask)
+            case scene.WaitIs():
+                pass  # the client knows since when it asks
             case _:
                 assert_never(change)
 

@@ -16,15 +16,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lastword.acp import updates
+from lastword.acp.asking import Asking
 from lastword.acp.frontiers import Frontiers
 from lastword.acp.peer import ClientRequest, Peer
 from lastword.acp.showing import Showing
 from lastword.acp.wire import INTERNAL, NOT_FOUND, Params, RpcError
 from lastword.agent.permission import Questions
-from lastword.cells.serving import resume_in
 from lastword.core.entries import Began, Finished, Said
 from lastword.core.model import Attachment, MessageId, Outcome, Policy, RunId
 from lastword.core.receipt import Receipt
+from lastword.core.resume import resume_in
 from lastword.core.story import Fact
 from lastword.core.words import means_stop
 from lastword.errors import LastwordError
@@ -56,6 +57,8 @@ class Prompt:
 
 class Talk:
     """One session, as long as the client has it open."""
+
+    asking: Asking  # the questions of its runs, by the rules of its agent
 
     def __init__(
         self,
@@ -227,7 +230,8 @@ class Talk:
             await self._hear(event.fact)
             for change in changes:
                 leaves = partial(self._following.may_leave, event, change)
-                self._showing.show(change, leaves, self._following.picture, self.frontiers)
+                picture = self._following.picture
+                self._showing.show(change, leaves, picture, self.frontiers, self.asking)
             self._seen = event.number
             if self._more:
                 self._more.set_result(None)

@@ -145,7 +145,7 @@ def _file_tools(files: Files, questions: Questions) -> FunctionToolset[Run]:
     search = Search(files)
 
     def shown(run: Run, tool: str, path: str, *also: str) -> Shown:
-        return Shown(questions.rules(run.session), tool, files.name(path), also)
+        return Shown(questions.rules_for(run), tool, files.name(path), also)
 
     @tools.tool(metadata=_READS)
     def read_file(ctx: RunContext[Run], path: str, offset: int = 1, limit: int = 2000) -> str:

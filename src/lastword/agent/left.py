@@ -6,12 +6,22 @@ that an allowed call is made only if it is still what was shown.
 
 from __future__ import annotations
 
+from lastword.core.asks import Answer
 from lastword.core.cell import PendingCall
 from lastword.core.changes import Change
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.core.question import Question
+from lastword.core.value import value
 
 _REMEMBERED = 1000
+
+
+@value
+class Grant:
+    """A person has allowed a call before it was made."""
+
+    shown: Question | None  # what they saw, if that is known here
+    answer: Answer
 
 
 def left_question(
@@ -41,6 +51,7 @@ class Left:
 
     def __init__(self) -> None:
         self._shown: dict[str, Question] = {}
+        self._granted: dict[str, Grant] = {}  # by the call of the ledger's that makes it
 
     def keep(self, question: Question) -> Question:
         """It is what a person sees from here on."""
@@ -57,3 +68,11 @@ class Left:
     def take(self, call: str) -> Question | None:
         """The same, once: it is being made."""
         return self._shown.pop(call, None)
+
+    def grant(self, call: str, grant: Grant) -> None:
+        """It was allowed meanwhile, and is about to be made by that call."""
+        self._granted[call] = grant
+
+    def granted(self, call: str) -> Grant | None:
+        """The same, once."""
+        return self._granted.pop(call, None)

@@ -1,35 +1,31 @@
 """What an agent may do by itself, what it has to ask for, and what it may not do.
 
-A question belongs to the run that asked it. It is answered once, by whoever is first, and only as
-long as that run may act: a stop withdraws it everywhere, and an answer that comes later is refused
-rather than used for whatever comes next. The questions of a run are asked one at a time, so that
-one answer can spare the next question, and a stop finds at most one open.
+Here are the rules, and how far an answer reaches. What is asked waits with its session, whose story
+tells of it: a question belongs to the run that asked it, is answered once, by whoever is first, and
+only as long as that run may act.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
-import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import partial
 from secrets import token_hex
-from typing import Any, TypeAlias, cast
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from typing import Any, TypeAlias
 
 from lastword.agent.about import About, about, agreed, begins
-from lastword.agent.left import Left, left_question
-from lastword.agent.question import Asker, asker_of
+from lastword.agent.left import Grant, Left, left_question
+from lastword.agent.looking import Looking, Preview
+from lastword.agent.question import Asker, Here, asker_of
 from lastword.agent.rules import LONGEST, SUBJECTS, Action, Rule, Rules, Subject
-from lastword.agent.scopes import rules_of, scopes_of
-from lastword.core.asks import Answer, Ask, Asks
+from lastword.agent.scopes import Always, rules_of, scopes_of
+from lastword.core.asks import Answer
 from lastword.core.cell import PendingCall
 from lastword.core.changes import Change
-from lastword.core.model import RunId, SessionId
-from lastword.core.question import News, Question, QuestionNews
+from lastword.core.model import SessionId
+from lastword.core.question import Question
 from lastword.errors import (
     AlreadyAnswered,
     AnswerRefused,
@@ -37,9 +33,10 @@ from lastword.errors import (
     StaleAnswer,
     UnknownQuestion,
 )
-from lastword.runtime.asking import acting, from_outside
+from lastword.runtime.asking import acting
+from lastword.runtime.asks import Asks
 from lastword.runtime.clock import time_of_day
-from lastword.runtime.going import Going, run_here
+from lastword.runtime.going import run_here
 from lastword.runtime.ledger import Call
 from lastword.runtime.threads import DaemonThreads
 from lastword.stores.aside import aside
@@ -48,21 +45,16 @@ __all__ = [
     "AlreadyAnswered",
     "AnswerRefused",
     "Asker",
-    "News",
     "Question",
-    "QuestionNews",
     "QuestionWithdrawn",
     "Questions",
     "StaleAnswer",
     "UnknownQuestion",
 ]
 
-log = logging.getLogger("lastword")
-
-Watcher: TypeAlias = "Callable[[News, Question], object]"
-Preview: TypeAlias = "Callable[[str, Mapping[str, Any], Callable[[], bool]], Change | None]"
 Anyway: TypeAlias = "Callable[[About], Awaitable[str]]"
 _threads = DaemonThreads()
+_REMEMBERED = 1000  # questions of which it is known where they were asked
 _NOT_ALLOWED = "the person did not allow it"
 _UNHEARD = "(there was nobody to ask)"
 _NOBODY = "it has to be allowed, and there is nobody to ask"
@@ -73,26 +65,16 @@ async def _never(_: About) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Grant:
-    """A person has allowed a call before it was made."""
+class _Asked:
+    """Where a question waits, or waited."""
 
-    shown: Question | None  # what they saw, if that is known here
-    answer: Answer
-
-
-@dataclass(eq=False, slots=True)
-class _Open:
     question: Question
-    asker: Asker
-    going: Going | None
-    unheard: bool = False  # it was answered because there is nobody to ask
-    answer: asyncio.Future[bool] = field(
-        default_factory=lambda: asyncio.get_running_loop().create_future()
-    )
+    asks: Asks
+    life: tuple[SessionId, str]  # of its session
 
 
 class Questions:
-    """What runs want to do and wait to be allowed. For the event loop's thread."""
+    """What runs of an agent want to do and wait to be allowed. For the event loop's thread."""
 
     def __init__(
         self,
@@ -105,111 +87,24 @@ class Questions:
         self._rules = Rules() if rules is None else rules
         self._subjects = subjects
         self._asked_anyway = asked_anyway  # calls that no rule allows: why
-        self._preview = preview  # what a call would change, looked up in a thread
-        # What is allowed for good ends with its session, also if another one gets its name. What
-        # a session has to itself, shares with its children and loses as it is deleted is a lock.
-        self._families: WeakValueDictionary[SessionId, threading.Lock] = WeakValueDictionary()
-        self._always: WeakKeyDictionary[threading.Lock, dict[SessionId, tuple[Rule, ...]]] = (
-            WeakKeyDictionary()
-        )
-        self._open: dict[str, _Open] = {}
-        self._asks = Asks()
-        self._turns: WeakValueDictionary[RunId, asyncio.Lock] = WeakValueDictionary()
-        self._watchers: dict[object, Watcher] = {}
+        self._looking = Looking(preview)
+        self._always = Always()
+        self._asked: dict[str, _Asked] = {}
         self._left = Left()  # calls that programs wait on
-        self._granted: dict[str, _Grant] = {}  # those that a person allowed meanwhile
 
-    def rules(self, session: str) -> Rules:
-        """What holds in a session: for all, and what was allowed there for good."""
-        family = self._families.get(SessionId(session))
-        always = self._always.get(family, {}) if family else {}
-        return self._rules.also(*always.get(SessionId(session), ()))
+    # what people say
 
     def open(self, session: str | None = None) -> tuple[Question, ...]:
-        """The questions that can be answered now."""
-        asked = [one.question for one in self._open.values() if one.asker.current]
-        return tuple(q for q in asked if session in (None, q.session))
-
-    def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """Have somebody told of every question: opened, answered, withdrawn. Returns the undo."""
-        key = object()
-        self._watchers[key] = watcher
-        return lambda: self._watchers.pop(key, None) and None
-
-    async def ask(
-        self, run: Asker, tool: str, text: str, subject: str | None = None, *, call: str = ""
-    ) -> bool:
-        """Ask, and wait for the answer. Ends with CancelledError when the run loses its session."""
-        asked = About(tool, text, subject)
-        return not await self._denied(run, asked, await self._changes(run, asked), call=call)
-
-    async def _denied(self, run: Asker, about: About, change: Change | None, *, call: str) -> str:
-        """Ask; why it is not allowed, or nothing if it is."""
-        tool, subject = about.tool, about.subject
-        who = run.session, run.generation, run.id
-        why = "" if subject is None else await self._asked_anyway(about)
-        question = Question(
-            token_hex(8),
-            *who,
-            tool,
-            about.text,
-            about.told,
-            call,
-            scopes=() if subject is None or why else scopes_of(tool, subject),
-            change=change,
-            at=time_of_day(),
-            why=why,
-        )
-        one = _Open(question, run, run_here())
-        # the run's own helper: a stop cancels it, even if whoever asks is deaf to that
-        watch = run.task(asyncio.Event().wait(), name=f"question about {tool}")
-        watch.add_done_callback(lambda _: self._withdraw(one))
-        self._open[question.id] = one
-        self._asks.open(Ask(question.id, question.run, question.generation))
-        if one.going:
-            one.going.asked(call, tool, about.told)
-        self._tell("opened", one)
-        try:
-            allowed = await one.answer
-            return "" if allowed else _NOBODY if one.unheard else _NOT_ALLOWED
-        finally:
-            self._withdraw(one)
-            watch.cancel()
-
-    def _compares(self, about: About) -> bool:
-        return self._preview is not None and about.tool in ("write_file", "edit_file")
-
-    async def _changes(self, run: Asker | None, about: About) -> Change | None:
-        """What it would do to a file; to look takes time, and is for a thread."""
-        if self._preview is None or not self._compares(about):
-            return None
-        try:
-            arguments = cast("object", json.loads(about.text))
-        except ValueError:  # cut
-            return None
-        if not isinstance(arguments, dict):
-            return None
-        known = cast("dict[str, Any]", arguments)
-        loop = asyncio.get_running_loop()
-        look = partial(self._preview, about.tool, known, lambda: run is None or run.current)
-        return await loop.run_in_executor(_threads, look)
-
-    async def _is_as_shown(self, run: Asker, about: About, shown: Change | None) -> bool:
-        """Whether what would be changed is what a person was shown; what changes it looks too."""
-        if not self._compares(about):
-            return True
-        now = await self._changes(run, about)
-        if _mark(now) != _mark(shown):
-            return False
-        agreed.set(_mark(shown))
-        return True
+        """The questions that can be answered now; of one session, with those below it."""
+        name = None if session is None else SessionId(session)
+        places = dict.fromkeys(one.asks for one in self._asked.values())
+        found = {q.id for asks in places for q in asks.questions(name)}
+        return tuple(one.question for id_, one in self._asked.items() if id_ in found)
 
     def nobody(self, id: str, generation: int) -> None:
         """There is nobody who could answer it: it is not allowed, and whoever asked is told why."""
         with acting("this answer"):
-            if (one := self._open.get(id)) is not None:
-                one.unheard = True
-            self._take(id, generation, Answer(False, by=_UNHEARD))
+            self._place(id).asks.answer(id, generation, Answer(False, by=_UNHEARD))
 
     def answer(
         self,
@@ -228,22 +123,15 @@ class Questions:
         so. Raises `AnswerRefused` if the answer is not taken; then nothing was done.
         """
         with acting("this answer"):
-            words, rules = "", tuple[Rule, ...]()
-            if (one := self._open.get(id)) is not None:
-                words, rules = self._reach(one.question, allow=allow, always=always, scope=scope)
-            self._take(id, generation, Answer(allow, by, words), rules)
+            asked = self._place(id)
+            words, rules = self._reach(asked.question, allow=allow, always=always, scope=scope)
+            asked.asks.answer(id, generation, Answer(allow, by, words))
+            self._always.add(asked.life, rules)
 
-    def _take(self, id: str, generation: int, answer: Answer, rules: tuple[Rule, ...] = ()) -> None:
-        one = self._open.get(id)
-        current = one is not None and one.asker.current and not one.answer.done()
-        try:
-            self._asks.answer(id, generation, current=current)
-        except QuestionWithdrawn:
-            if one is not None:
-                self._put_away(one)
-            raise
-        if one is not None:
-            self._answer(one, answer, rules)
+    def _place(self, id: str) -> _Asked:
+        if id not in self._asked:
+            raise UnknownQuestion(f"there is no question {id}")
+        return self._asked[id]
 
     def _reach(
         self, question: Question, *, allow: bool, always: bool | Rule, scope: str
@@ -258,53 +146,33 @@ class Questions:
             return "", ()
         return meant[0].words, rules_of(meant[0], "allow" if allow else "deny")
 
-    def _answer(self, one: _Open, answer: Answer, rules: tuple[Rule, ...]) -> None:
-        question = one.question
-        if one.going is not None:
-            if rules:
-                of_family = self._always.setdefault(one.going.hold.lock, {})
-                of_family[question.session] = (*of_family.get(question.session, ()), *rules)
-            one.going.answered(question.call, question.tool, question.subject, answer)
-        del self._open[question.id]
-        one.answer.set_result(answer.allowed)
-        self._tell("answered", one, answer)
+    # what runs ask
 
-    async def asks(self, session: str, call: PendingCall) -> bool:
-        """Whether a call that a program waits on would have to be asked for now."""
-        about = self._about(call)
-        asks = (await self._ruled(session, about))[0] == "ask"
-        if asks:
-            await self._look(session, call, about)
-        return asks
+    async def ask(
+        self, run: Asker, tool: str, text: str, subject: str | None = None, *, call: str = ""
+    ) -> bool:
+        """Ask, and wait for the answer. Ends with CancelledError when the run loses its session."""
+        asked = About(tool, text, subject)
+        change = await self._looking.changes(run, asked)
+        return not await self._denied(run, asked, change, call=call)
 
-    async def look(self, session: str, calls: Iterable[PendingCall]) -> None:
-        """Look at what calls that programs wait on would do, unless that is known here."""
-        for call in calls:
-            if self._left.shown(call.id) is None:
-                with suppress(PermissionError):  # of which the program is told
-                    await self._look(session, call, self._about(call))
-
-    async def _look(self, session: str, call: PendingCall, about: About) -> None:
-        change = await self._changes(None, about)
-        shown = about.tool, about.text, about.told
-        self._left.keep(left_question(session, call, *shown, change))
-
-    def left(self, session: str, call: PendingCall) -> Question:
-        """What a person is shown of a call that a program waits on."""
-        return self._left.shown(call.id) or left_question(session, call)
-
-    def grant(self, call: str, left: str, *, by: str = "") -> None:
-        """A call of the ledger's, which is about to be made, is one that a program was left with,
-        and a person has allowed it. Unless a rule forbids it, or it would do something else by
-        now, as far as this process knows, it is not asked for; that it was, is on record."""
-        self._granted[call] = _Grant(self._left.take(left), Answer(True, by))
-
-    def refuse(self, call: PendingCall, *, by: str = "") -> None:
-        """A call that a program was left with is not made, since a person refused it."""
-        shown, here = self._left.take(call.id) or left_question("", call), run_here()
-        if here:
-            here.asked(call.id, shown.tool, shown.subject)
-            here.answered(call.id, shown.tool, shown.subject, Answer(False, by))
+    async def _denied(self, run: Asker, about: About, change: Change | None, *, call: str) -> str:
+        """Ask; why it is not allowed, or nothing if it is."""
+        tool, subject = about.tool, about.subject
+        why = "" if subject is None else await self._asked_anyway(about)
+        question = replace(
+            _question(run, about, call=call),
+            scopes=() if subject is None or why else scopes_of(tool, subject),
+            change=change,
+            why=why,
+        )
+        self._asked[question.id] = _Asked(question, run.asks, run.lives[0])
+        for old in list(self._asked)[:-_REMEMBERED]:
+            del self._asked[old]
+        answer = await run.ask(question)
+        if answer.allowed:
+            return ""
+        return _NOBODY if answer.by == _UNHEARD else _NOT_ALLOWED
 
     def as_before_tool(self) -> Callable[[Call[Any]], Coroutine[Any, Any, None]]:
         """For `Runtime(before_tool=...)`: every call is allowed, asked for, or a PermissionError.
@@ -317,45 +185,85 @@ class Questions:
             run = asker_of(call)
             agreed.set(None)
             begins.set(None)
-            self._families[run.session] = run.family
-            turn = self._turns.setdefault(run.id, asyncio.Lock())
-            now = self._about(call)
-            grant = self._granted.pop(call.id, None)
+            now, grant = self._about(call), self._left.granted(call.id)
             if await self._decided(run, call.name, now):
                 return
-            if grant and await self._still_holds(run, grant.shown, now):
-                run.asked_before(call.id, now.tool, now.told, grant.answer)
+            if grant and await self._looking.still_holds(run, grant.shown, now):
+                run.answered_before(_question(run, now, call=call.id), grant.answer)
                 return
-            async with turn:
+            async with run.in_turn:
                 # looked at anew: by what was answered before, or is there now, it may be another
                 while not await self._decided(run, call.name, about := self._about(call)):
-                    shown = await self._changes(run, about)
+                    shown = await self._looking.changes(run, about)
                     if why := await self._denied(run, about, shown, call=call.id):
                         raise PermissionError(f"{call.name} was not called: {why}")
-                    if self._about(call) == about and await self._is_as_shown(run, about, shown):
+                    same = self._about(call) == about
+                    if same and await self._looking.is_as_shown(run, about, shown):
                         return  # what was allowed is what will be done
 
         return before_tool
 
-    async def _still_holds(self, run: Asker, shown: Question | None, now: About) -> bool:
-        """Whether a call that was allowed before is what was shown, as far as is known here."""
-        if shown is None:
-            return not self._compares(now)
-        same = (shown.tool, shown.text, shown.subject) == (now.tool, now.text, now.told)
-        return same and await self._is_as_shown(run, now, shown.change)
+    # what programs wait on
+
+    async def asks(self, run: Asker, call: PendingCall) -> bool:
+        """Whether a call that a program waits on would have to be asked for now."""
+        about = self._about(call)
+        asks = (await self._ruled(run, about))[0] == "ask"
+        if asks:
+            await self._look(run.sessions[-1], call, about)
+        return asks
+
+    async def look(self, session: str, calls: Iterable[PendingCall]) -> None:
+        """Look at what calls that programs wait on would do, unless that is known here."""
+        for call in calls:
+            if self._left.shown(call.id) is None:
+                with suppress(PermissionError):  # of which the program is told
+                    await self._look(session, call, self._about(call))
+
+    async def _look(self, session: str, call: PendingCall, about: About) -> None:
+        change = await self._looking.changes(None, about)
+        question = left_question(session, call, about.tool, about.text, about.told, change)
+        self._left.keep(question)
+
+    def left(self, session: str, call: PendingCall) -> Question:
+        """What a person is shown of a call that a program waits on."""
+        return self._left.shown(call.id) or left_question(session, call)
+
+    def grant(self, call: str, left: str, *, by: str = "") -> None:
+        """A call of the ledger's, which is about to be made, is one that a program was left with,
+        and a person has allowed it. Unless a rule forbids it, or it would do something else by
+        now, as far as this process knows, it is not asked for; that it was, is on record."""
+        self._left.grant(call, Grant(self._left.take(left), Answer(True, by)))
+
+    def refuse(self, call: PendingCall, *, by: str = "") -> None:
+        """A call that a program was left with is not made, since a person refused it."""
+        shown = self._left.take(call.id) or left_question("", call)
+        if going := run_here():
+            run, what = Here(going), About(shown.tool, shown.text, shown.subject)
+            run.answered_before(_question(run, what, call=call.id), Answer(False, by))
+
+    # rules
+
+    def rules(self, session: str) -> Rules:
+        """What holds in a session: for all, and what was allowed there for good."""
+        return self._rules.also(*self._always.of(SessionId(session)))
+
+    def rules_for(self, run: Asker) -> Rules:
+        """What holds for a run: that, and what was allowed for good in the sessions above it."""
+        return self._rules.also(*self._always.holding(run.lives))
 
     async def _decided(self, run: Asker, name: str, about: About) -> bool:
         """Whether it is allowed; False if it has to be asked."""
-        action, rule = await self._ruled(run.session, about)
+        action, rule = await self._ruled(run, about)
         if action == "deny":
             known = about.subject is not None and len(about.subject) <= LONGEST
             how = "forbids it" if known else "may forbid it, and it is too long to tell"
             raise PermissionError(f"{name} was not called: the rule {str(rule)!r} {how}")
         return action == "allow"
 
-    async def _ruled(self, session: str, about: About) -> tuple[Action, Rule | None]:
+    async def _ruled(self, run: Asker, about: About) -> tuple[Action, Rule | None]:
         """What the rules say; and what no rule allows is asked for, unless all is allowed."""
-        rules = self.rules(session)
+        rules = self.rules_for(run)
         if rules.takes_a_while(about.subject):
             loop = asyncio.get_running_loop()
             judged = partial(rules.decide, about.tool, about.subject)
@@ -370,27 +278,19 @@ class Questions:
     def _about(self, call: Call[Any] | PendingCall) -> About:
         return about(call, self._subjects)
 
-    def _withdraw(self, one: _Open) -> None:
-        if self._asks.withdraw(one.question.id):
-            self._put_away(one)
 
-    def _put_away(self, one: _Open) -> None:
-        if self._open.pop(one.question.id, None) is one:
-            one.answer.cancel()
-            self._tell("withdrawn", one)
-
-    def _tell(self, news: News, one: _Open, answer: Answer | None = None) -> None:
-        question = one.question
-        if one.going:  # that a question was answered or withdrawn is the session's own word
-            told = QuestionNews(news, question, answer)
-            one.going.announce(told)
-        for watcher in tuple(self._watchers.values()):
-            try:
-                from_outside(watcher, news, question)
-            except Exception as error:  # noqa: BLE001 - one surface must not silence another
-                name = type(error).__name__
-                log.error("watcher failed question=%s news=%s error=%s", question.id, news, name)  # noqa: TRY400
-
-
-def _mark(change: Change | None) -> str:
-    return change.against if change else ""
+def _question(run: Asker, about: About, *, call: str) -> Question:
+    """A question of the run's, now."""
+    *above, session = run.sessions
+    return Question(
+        token_hex(8),
+        session,
+        run.generation,
+        run.id,
+        about.tool,
+        about.text,
+        about.told,
+        call,
+        at=time_of_day(),
+        above=tuple(above),
+    )

@@ -1,17 +1,16 @@
-"""A question of a run's: whether a tool may be called, and who asks."""
+"""Who asks whether a tool may be called: a run, with all that a question has to know of it."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from lastword.core.asks import Answer
 from lastword.core.model import Generation, RunId, SessionId
+from lastword.core.question import Question
+from lastword.runtime.asks import Asks
 from lastword.runtime.going import Going, run_here
 from lastword.runtime.ledger import Call
-
-T = TypeVar("T")
 
 
 class Asker(Protocol):
@@ -20,45 +19,53 @@ class Asker(Protocol):
     @property
     def id(self) -> RunId: ...
     @property
-    def session(self) -> SessionId: ...
+    def sessions(self) -> tuple[SessionId, ...]: ...
+    @property
+    def lives(self) -> tuple[tuple[SessionId, str], ...]: ...
     @property
     def generation(self) -> Generation: ...
     @property
     def current(self) -> bool: ...
-    def task(self, work: Coroutine[Any, Any, T], *, name: str = "") -> asyncio.Task[T]: ...
+    @property
+    def asks(self) -> Asks: ...
+    async def ask(self, question: Question) -> Answer: ...
 
 
-class _Here:
-    """The run that makes a call, as far as it can be told today."""
+class Here:
+    """The run that makes a call here."""
 
     def __init__(self, going: Going) -> None:
         self._going = going
         self.id = going.hold.run
-        self.session = going.hold.sessions[-1]
+        self.sessions = going.hold.sessions
         self.generation = going.hold.generation
-        self.family = going.hold.lock
+        self.asks = going.home.asks
+
+    @property
+    def lives(self) -> tuple[tuple[SessionId, str], ...]:
+        return self._going.lives
 
     @property
     def current(self) -> bool:
         return self._going.hold.current
 
-    def asked_before(self, call: str, tool: str, subject: str, answer: Answer) -> None:
+    @property
+    def in_turn(self) -> asyncio.Lock:
+        """Its questions are asked one at a time: one answer can spare the next, and a stop finds at
+        most one open."""
+        return self._going.in_turn
+
+    async def ask(self, question: Question) -> Answer:
+        return await self._going.ask(question)
+
+    def answered_before(self, question: Question, answer: Answer) -> None:
         """Somebody was asked for a call, and has answered, before it was there."""
-        self._going.asked(call, tool, subject)
-        self._going.answered(call, tool, subject, answer)
-
-    def task(self, work: Coroutine[Any, Any, T], *, name: str = "") -> asyncio.Task[T]:
-        try:
-            self._going.hold.must_hold(name)
-        except BaseException:
-            work.close()
-            raise
-        return self._going.helpers.start(work, name=name)
+        self.asks.answered_before(question, answer, self._going)
 
 
-def asker_of(call: Call[Any]) -> _Here:
+def asker_of(call: Call[Any]) -> Here:
     """The run that makes a call, which has to be the one in whose context it is made."""
     going = run_here()
     if going is None or going.hold.run != call.run:
         raise PermissionError(f"{call.name} was not called: it was called from outside of its run")
-    return _Here(going)
+    return Here(going)

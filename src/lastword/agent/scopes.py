@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from lastword.agent.rules import BACKGROUND, LONGEST, TYPED, Action, Rule
+from lastword.core.model import SessionId
 from lastword.core.question import Scope, ScopeKind
 
 _CHANGES = ("write_file", "edit_file")
@@ -67,3 +69,29 @@ def _program(line: str) -> str:
 def _folder(path: str) -> str:
     folder = posixpath.dirname(path)
     return "" if re.search(r"[*?\[]", folder) else folder
+
+
+class Always:
+    """What was allowed, or forbidden, for good: for the rest of a session, and of those below it.
+
+    It ends with its session, also if another one gets its name: what a session is known by is its
+    name and its epoch.
+    """
+
+    def __init__(self) -> None:
+        self._of: dict[SessionId, tuple[str, tuple[Rule, ...]]] = {}
+
+    def add(self, life: tuple[SessionId, str], rules: tuple[Rule, ...]) -> None:
+        """From here on."""
+        session, epoch = life
+        if rules:
+            self._of[session] = epoch, (*self.holding((life,)), *rules)
+
+    def holding(self, lives: Iterable[tuple[SessionId, str]]) -> tuple[Rule, ...]:
+        """What holds for a run of the first session, whose other ones are those above it."""
+        known = [(epoch, *self._of.get(session, ("", ()))) for session, epoch in lives]
+        return tuple(rule for epoch, said, rules in known if epoch == said for rule in rules)
+
+    def of(self, session: SessionId) -> tuple[Rule, ...]:
+        """What was said in the last session of that name."""
+        return self._of.get(session, ("", ()))[1]

@@ -9,7 +9,7 @@ from lastword.cells.home import run_by
 from lastword.cells.interpreter import Interpreter
 from lastword.cells.limits import Limits
 from lastword.cells.outside import observe, paused, resume, terminate, wait
-from lastword.cells.serving import Resume, delivered, engine
+from lastword.cells.serving import delivered, engine
 from lastword.cells.steps import (
     AtFrontier,
     Err,
@@ -21,6 +21,7 @@ from lastword.cells.steps import (
     Step,
 )
 from lastword.cells.stubs import Tool, arguments, stubs
+from lastword.core.resume import Resume
 
 __all__ = [
     "AtFrontier",

@@ -68,7 +68,7 @@ from lastword.core.cell_orders import (
     Store,
 )
 from lastword.core.frontier import CellMachine
-from lastword.core.pending import Results, must_be_current, must_fit
+from lastword.core.pending import Results
 from lastword.errors import CellGone, NotDelivered, StoreError, Superseded, WorkerDied
 from lastword.runtime.asking import acting
 from lastword.runtime.run import Run
@@ -91,8 +91,6 @@ class Living:
         machine: CellMachine | None = None,
     ) -> None:
         self.machine = machine or CellMachine.restore(stored.record)[0]
-        # the frontier that is to be resumed, and the run that will; "" before that has a name
-        self.promised: tuple[int, str] | None = None
         self._about = stored  # its record apart, this is what is stored of it
         self._tools = decoded(stored.tools)
         self._shelf = shelf
@@ -126,15 +124,6 @@ class Living:
         self._limits, self._values = limits, values
         self._shelf.put(self)
         self._tell(StartAsked())
-
-    def must_take(self, generation: int, results: Results) -> None:
-        """Raise as a resume would, and do nothing."""
-        machine = self.machine
-        if machine.ending:
-            raise CellGone(machine.cell, machine.ending.outcome)
-        asked = PendingGeneration(generation)
-        must_be_current(machine.cell, machine.frontier, asked, machine.phase)
-        must_fit(machine.cell, machine.frontier, results)
 
     async def resume(
         self, run: Run, generation: int, results: Results, make: Make | None = None

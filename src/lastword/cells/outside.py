@@ -8,11 +8,11 @@ from secrets import token_hex
 
 from lastword.cells.cell import live
 from lastword.cells.living import Living
-from lastword.cells.serving import Resume, resumes
 from lastword.cells.translation import Answers, results_of
 from lastword.core.cell import CellId, Ending, Frontier, Observation, StoredCell
 from lastword.core.model import CallId
-from lastword.errors import AlreadyRunning, CellGone, NotPausable, UnknownCell
+from lastword.core.resume import Resume
+from lastword.errors import CellGone, NotPausable, UnknownCell
 from lastword.runtime.asking import act
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
@@ -57,28 +57,12 @@ async def resume(
     living = await _known(session, cell)
     if living.machine.kind != "pausable":
         raise NotPausable(cell)
+    if ending := living.machine.ending:
+        raise CellGone(cell, ending.outcome)
     asked = Resume(CellId(cell), generation, results_of(results), tuple(map(CallId, allow)))
-    living.must_take(generation, asked.answers)
-    if _promised(session, living, generation) or resumes(session.queue, cell, generation):
-        raise AlreadyRunning(cell, generation)
-    living.promised = generation, ""
-    try:
-        ticket = await session.send(
-            asked.text, by=by, attachments=(asked.attached,), on_message="queue"
-        )
-    except BaseException:
-        living.promised = None
-        raise
-    living.promised = generation, ticket.run
-    return ticket
-
-
-def _promised(session: Session, living: Living, generation: int) -> bool:
-    """Whether a resume of that frontier is on its way in, or its run has not delivered it yet.
-
-    The run may be going on long after that, and the cell stand at another frontier.
-    """
-    return living.promised in ((generation, ""), (generation, session.active))
+    session.asks.must_take(asked.cell, generation, asked.calls)
+    # accepted in the step that begins here: whoever resumes it next finds that it was
+    return await session.send(asked.text, by=by, attachments=(asked.attached,), on_message="queue")
 
 
 @act

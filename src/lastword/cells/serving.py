@@ -7,76 +7,17 @@ answers nothing has happened to the frontier, and a resume that never gets that 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from lastword.cells.cell import PausableCell, live
-from lastword.cells.translation import answers_of
-from lastword.core.cell import CallResult, CellId, PendingCall
-from lastword.core.model import Attachment, CallId, Message
-from lastword.core.value import value
+from lastword.core.cell import CallResult, PendingCall
+from lastword.core.resume import Resume, resume_in
 from lastword.errors import CellError, EngineFailed
 from lastword.runtime.run import Engine, Run
 
 Make: TypeAlias = Callable[[Sequence[PendingCall]], Awaitable[Sequence[CallResult]]]
-Serve: TypeAlias = Callable[[Run, "Resume"], Awaitable[object]]
-_MALFORMED = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
-ANSWERS = "text/vnd.lastword.answers+json"
-
-
-@value
-class Resume:
-    """What a message asks for."""
-
-    cell: CellId
-    generation: int
-    results: tuple[CallResult, ...]
-    allowed: tuple[CallId, ...] = ()  # calls that are to be made now
-    by: str = ""  # who answers
-
-    @property
-    def answers(self) -> tuple[CallResult, ...]:
-        """One for each of its calls, to see whether they fit."""
-        return (*self.results, *(CallResult(call, "null") for call in self.allowed))
-
-    @property
-    def text(self) -> str:
-        """What it is, to whoever reads the conversation."""
-        calls = ", ".join(result.call for result in self.answers)
-        return f"[Answers to the program {self.cell}, which waited for them: {calls}]"
-
-    @property
-    def attached(self) -> Attachment:
-        """All of it."""
-        results = [[one.call, one.content, one.failed] for one in self.results]
-        plain = {"cell": self.cell, "generation": self.generation, "results": results}
-        plain |= {"allowed": self.allowed}
-        return Attachment(ANSWERS, json.dumps(plain, ensure_ascii=False), name="answers")
-
-
-def resume_in(message: Message) -> Resume | None:
-    """What a message asks for, if it is a resume. Whoever may send one may resume."""
-    for one in message.attachments:
-        if one.media_type == ANSWERS:
-            try:
-                plain = json.loads(one.data)
-                results = [CallResult(CallId(i), c, bool(f)) for i, c, f in plain["results"]]
-                answers_of(results)
-                frontier = CellId(plain["cell"]), int(plain["generation"])
-                if not isinstance(plain["cell"], str):
-                    return None
-                allowed = tuple(map(CallId, plain["allowed"]))
-                return Resume(*frontier, tuple(results), allowed, message.by)
-            except _MALFORMED:
-                return None  # somebody else's idea of one
-    return None
-
-
-def resumes(messages: Iterable[Message], cell: str, generation: int) -> bool:
-    """Whether one of these resumes that frontier."""
-    asked = [resume_in(message) for message in messages]
-    return any(one and (one.cell, one.generation) == (cell, generation) for one in asked)
+Serve: TypeAlias = Callable[[Run, Resume], Awaitable[object]]
 
 
 def engine(inner: Engine, *, serve: Serve | None = None) -> Engine:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Literal, TypeAlias
 
+from lastword.core.asks import Answer
 from lastword.core.model import CallId, Generation, Message, MessageId, Outcome, RunId, Status
+from lastword.core.question import Question
 from lastword.core.receipt import Receipt
 from lastword.core.value import value
 
@@ -121,6 +123,9 @@ class Asked:
     tool: str
     subject: str
     at: float = field(default=0.0, compare=False)
+    ask: str = field(default="", compare=False)  # its id
+    # all of it, for who is asked now; the log has no use for that
+    question: Question | None = field(default=None, compare=False, repr=False)
 
 
 @value
@@ -133,6 +138,22 @@ class Answered:
     by: str = ""  # empty: whoever sits where the run was started
     scope: str = ""  # what was allowed, or forbidden, for good, in words; empty: this once
     at: float = field(default=0.0, compare=False)
+    ask: str = field(default="", compare=False)
+
+    @property
+    def answer(self) -> Answer:
+        """The same, as it was given."""
+        return Answer(self.allowed, self.by, self.scope)
+
+
+@value
+class Withdrawn:
+    """Nobody is asked any more: its run may not act, or wants no answer."""
+
+    run: RunId
+    call: CallId
+    at: float = field(default=0.0, compare=False)
+    ask: str = field(default="", compare=False)
 
 
 @value
@@ -210,6 +231,7 @@ Entry: TypeAlias = (
     | Result
     | Asked
     | Answered
+    | Withdrawn
     | Used
     | Note
     | Summary

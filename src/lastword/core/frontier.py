@@ -301,8 +301,8 @@ class CellMachine:
         self._must_not_have_ended()
         if self.kind == "continuing":
             raise NotPausable(self.cell)
-        must_be_current(self.cell, self.frontier, generation, self.phase)
-        must_fit(self.cell, self.frontier, results)
+        must_be_current(self.cell, self.frontier, generation, stands=self.phase is Phase.PAUSED)
+        must_fit(self.cell, self.frontier, [result.call for result in results])
         self._answer(results, made)
         return self._store_for(Phase.BEGINNING)
 

@@ -7,6 +7,7 @@ answered is never asked for again, and a result is accepted or refused with all 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from lastword.core.cell import (
@@ -15,10 +16,10 @@ from lastword.core.cell import (
     Frontier,
     PendingCall,
     PendingGeneration,
-    Phase,
     Values,
 )
 from lastword.core.cell_events import Reached
+from lastword.core.model import CallId
 from lastword.errors import (
     AlreadyRunning,
     FutureGeneration,
@@ -70,22 +71,19 @@ def merged(values: Values, more: Values) -> Values:
     return tuple({**dict(values), **dict(more)}.items())
 
 
-def must_be_current(
-    cell: CellId, frontier: Frontier | None, asked: PendingGeneration, phase: Phase
-) -> None:
+def must_be_current(cell: CellId, frontier: Frontier | None, asked: int, *, stands: bool) -> None:
     """Refuse a resume of any frontier but the one at which the cell stands."""
     current = number_of(frontier)
     if asked < current:
         raise StaleGeneration(cell, asked, current)
     if asked > current:
         raise FutureGeneration(cell, asked, current)
-    if phase is not Phase.PAUSED:
+    if not stands:
         raise AlreadyRunning(cell, asked)
 
 
-def must_fit(cell: CellId, frontier: Frontier | None, results: Results) -> None:
+def must_fit(cell: CellId, frontier: Frontier | None, ids: Sequence[CallId]) -> None:
     """Refuse results that are not, each once, for calls of this frontier."""
-    ids = [result.call for result in results]
     pending = tuple(call.id for call in pending_at(frontier))
     wrong = tuple(dict.fromkeys(one for one in ids if one not in pending or ids.count(one) > 1))
     if wrong or not ids:

@@ -21,7 +21,7 @@ from lastword.core.asks import Answer
 from lastword.core.cell import CellId, StoredCell
 from lastword.core.entries import Entry, Finished
 from lastword.core.model import CallId, Generation, MessageId, RunId, SessionId
-from lastword.core.question import Question, QuestionNews
+from lastword.core.question import Question
 from lastword.core.queue import QueueNews
 from lastword.core.receipt import ProcessNews, Receipt
 from lastword.core.scene import (
@@ -129,7 +129,7 @@ class Picture:
         if event.number <= self.seen:
             return []
         self.seen = event.number
-        fact, run = event.fact, self._run_of(event.fact)
+        fact, run = event.fact, run_of(event.fact)
         if taken:
             self._held.clear()
             if is_effect(fact):
@@ -141,13 +141,6 @@ class Picture:
             self._phase(generation=event.generation, typing=False)  # whose mark it was has lost it
         self._take(fact, event.generation, event.at, live=is_effect(fact))
         return self._told()
-
-    def _run_of(self, fact: Fact) -> RunId | None:
-        """What a run below asks for is asked here, too: who waits here is the run above it."""
-        run = run_of(fact)
-        if isinstance(fact, QuestionNews) and run not in self._turns:
-            return self.phase.active or run
-        return run
 
     def _holds(self, event: FeedEvent, run: RunId, fenced: int) -> bool:
         """Whether it is to be told with the end of its run, or not at all: what was let out before
@@ -217,11 +210,12 @@ class Picture:
                 self._unasked(at, lambda wait: wait.call == fact.call)
                 turns.ended(fact, at)
             case story.Asked(run, call, tool):
-                self._asked(Wait(call, run, tool, at))
-            case story.Answered(run, call, allowed, by, scope):
-                self._answered(run, call, Answer(allowed, by, scope), at)
-            case QuestionNews():
-                self._question(fact, at, live=live)
+                self._asked(Wait(call, run, tool, at), fact.question, live=live)
+            case story.Answered():
+                self._answered(fact, at)
+            case story.Withdrawn(call=call, ask=ask):
+                self._closed(ask)
+                self._unasked(at, lambda wait: wait.call == call)
             case ProcessNews():
                 self._process(fact, at, live=live)
             case story.ProgramNews(cell=cell):
@@ -266,40 +260,33 @@ class Picture:
             self._turns.said(one.message, 0.0)
         self._changes.append(QueueIs(queue))
 
-    def _asked(self, wait: Wait) -> None:
+    def _asked(self, wait: Wait, question: Question | None, *, live: bool) -> None:
+        if question and live:  # else nobody can be asked any more
+            self.questions[question.id] = question
+            self._changes.append(AskOpened(question, live))
         if wait.call not in self.waits:
             self.waits[wait.call] = wait
             self._changes.append(WaitIs(wait))
             for old in list(self.waits)[:-_MOST_WAITS]:
                 del self.waits[old]
 
-    def _answered(self, run: RunId, call: CallId, answer: Answer, at: float) -> None:
+    def _answered(self, told: story.Answered, at: float) -> None:
+        run, call, answer = told.run, told.call, told.answer
+        self._closed(told.ask, answer)
         wait = self.waits.get(call) or Wait(call, run)  # asked before what is known here
         if not wait.until:
             self.waits[call] = replace(wait, until=at, answer=answer)
             self._changes.append(WaitIs(self.waits[call]))
         self._turns.answered(run, call, answer, at)
 
+    def _closed(self, ask: str, answer: Answer | None = None) -> None:
+        if self.questions.pop(ask, None):
+            self._changes.append(AskClosed(ask, answer))
+
     def _unasked(self, at: float, is_over: Callable[[Wait], bool]) -> None:
         for wait in [one for one in self.waits.values() if not one.until and is_over(one)]:
             self.waits[wait.call] = replace(wait, until=at)
             self._changes.append(WaitIs(self.waits[wait.call]))
-
-    def _question(self, told: QuestionNews, at: float, *, live: bool) -> None:
-        question, call = told.question, CallId(told.question.call)
-        run = self._run_of(told) or question.run
-        if told.news == "opened":
-            if live:  # else nobody can be asked any more
-                self.questions[question.id] = question
-                self._changes.append(AskOpened(question, live))
-            self._asked(Wait(call, run, question.tool, at))
-            return
-        if self.questions.pop(question.id, None):
-            self._changes.append(AskClosed(question.id, told.answer))
-        if told.answer:
-            self._answered(run, call, told.answer, at)
-        else:
-            self._unasked(at, lambda wait: wait.call == call)
 
     def _process(self, news: ProcessNews, at: float, *, live: bool) -> None:
         if news.state == "starting":  # it has no number yet
@@ -334,9 +321,6 @@ class Picture:
     def _finished(self, end: Finished, at: float) -> None:
         self._unasked(at, lambda wait: wait.run == end.run)
         self._over.add(end.run)
-        for question in [one for one in self.questions.values() if one.run == end.run]:
-            del self.questions[question.id]
-            self._changes.append(AskClosed(question.id))
         if self.phase.active == end.run:
             self._phase(active=None, typing=False)
         self._turns.finished(end, at)

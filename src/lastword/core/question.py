@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from lastword.core.asks import Answer
 from lastword.core.brief import without_middle
 from lastword.core.changes import Change
 from lastword.core.model import Generation, RunId, SessionId
@@ -57,21 +56,4 @@ class Question:
     change: Change | None = None  # what it would do to a file, if that is known
     at: float = 0.0  # when it was asked, in seconds since 1970
     why: str = ""  # no rule allows it: the reason
-
-
-@value
-class QuestionNews:
-    """What became of a question, for whoever watches the session."""
-
-    news: News
-    question: Question
-    answer: Answer | None = None  # once it is answered
-
-    @property
-    def allowed(self) -> bool | None:
-        """Whether it may be called, once that is known."""
-        return self.answer.allowed if self.answer else None
-
-    @property
-    def run(self) -> RunId:
-        return self.question.run
+    above: tuple[SessionId, ...] = ()  # the sessions for which that one works, the person's first

@@ -31,9 +31,9 @@ from lastword.core.entries import (
     Thinking,
     Unshown,
     Used,
+    Withdrawn,
 )
 from lastword.core.model import CallId, Generation, RunId, SessionId
-from lastword.core.question import QuestionNews
 from lastword.core.queue import QueueNews
 from lastword.core.receipt import ProcessNews, Receipt
 from lastword.core.recovery import Recovery
@@ -82,15 +82,7 @@ class Settled:
 
 
 Passing: TypeAlias = (
-    Typing
-    | Progress
-    | Begun
-    | ProcessNews
-    | QuestionNews
-    | QueueNews
-    | ProgramNews
-    | Recovery
-    | Settled
+    Typing | Progress | Begun | ProcessNews | QueueNews | ProgramNews | Recovery | Settled
 )
 Fact: TypeAlias = Entry | Passing
 FACTS: tuple[type, ...] = (*get_args(Entry), *get_args(Passing))
@@ -115,8 +107,6 @@ def is_effect(fact: Fact) -> bool:
             return on
         case ProcessNews(state=state):
             return state == "starting"
-        case QuestionNews(news=news):
-            return news == "opened"
         case _:
             return type(fact) in _EFFECTS
 
@@ -140,8 +130,6 @@ def words_of(fact: Fact) -> str:  # noqa: C901, PLR0911, PLR0912 - one match
             return name
         case Asked(tool=tool):
             return tool
-        case QuestionNews(question=question):
-            return question.tool
         case ProcessNews(command=command):
             return command
         case ProgramNews(cell=cell):
@@ -154,7 +142,7 @@ def words_of(fact: Fact) -> str:  # noqa: C901, PLR0911, PLR0912 - one match
             return receipt.words
         case Recovery():
             return str(fact)
-        case Began() | Unshown() | Result() | Answered() | Used() | Declined():
+        case Began() | Unshown() | Result() | Answered() | Withdrawn() | Used() | Declined():
             return ""
         case Typing() | QueueNews():
             return ""

@@ -32,6 +32,7 @@ from lastword.core.entries import (
     Thinking,
     Unshown,
     Used,
+    Withdrawn,
 )
 from lastword.core.model import Message, MessageId, Outcome, RunId
 from lastword.core.past import Past, Settled
@@ -61,6 +62,7 @@ __all__ = [
     "Transcript",
     "Unshown",
     "Used",
+    "Withdrawn",
     "build",
 ]
 
@@ -169,7 +171,7 @@ class Transcript:
                 self._hear(entry)
             case Finished():
                 self._ends(entry)
-            case Receipt() | Asked() | Answered():
+            case Receipt() | Asked() | Answered() | Withdrawn():
                 pass
 
     def _ends(self, entry: Finished) -> None:

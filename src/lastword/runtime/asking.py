@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, ParamSpec, Protocol, TypeVar
 
@@ -111,10 +111,3 @@ def origin_of(said: Origin | None, by: str) -> Origin:
     if said == "person":
         raise ValueError("what a run sends is not a person's unless by= says whose it is")
     return said or "run"
-
-
-def from_outside(call: Callable[..., R], *args: Any) -> R:  # noqa: ANN401 - as it takes them
-    """Call it in nobody's name: a surface that is told of a run's question is not part of it."""
-    context = copy_context()
-    context.run(running.set, None)
-    return context.run(call, *args)

@@ -28,7 +28,7 @@ from lastword.core.model import Generation, Message, MessageId, Outcome, Reason,
 from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
 from lastword.core.story import Fact, FeedEvent, Settled, Typing
-from lastword.core.transcript import Began, Finished, Said
+from lastword.core.transcript import Began, Entry, Finished, Said
 from lastword.errors import ImpossibleMove, StaleRun
 from lastword.runtime.children import Child
 from lastword.runtime.going import Going
@@ -36,7 +36,7 @@ from lastword.runtime.history import History
 from lastword.runtime.hold import Hold
 from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Ledger
-from lastword.runtime.news import News, announce
+from lastword.runtime.news import News
 from lastword.runtime.owned import Owned, kill_all
 from lastword.runtime.run import Engine, Run
 from lastword.runtime.seat import Seat
@@ -77,7 +77,7 @@ class Driver:
         self.journal = Journal(
             self.id, shared.store, self.machine, self._refuse, self._lost, above, shared.clock
         )
-        self.cells = Shelf(self.journal, shared.processes, self.publish)
+        self.cells = Shelf(self.id, self.journal, shared.processes, self.publish, seat.asks)
         self.telling = Telling(self.id, self.journal)
         self.news = News(self.machine, self.publish, self.journal, self.telling)
         self.history = History(self.id, shared.store, self.journal, shared.partial)
@@ -89,7 +89,7 @@ class Driver:
         self.lost = False  # to another process
         self.kept, self.jobs = (root or seat).kept, (root or seat).jobs
         self._whose = (root or seat).whose
-        self._parent, self._root = parent, (root,) if root else ()
+        self._parent, self.asks = parent, seat.asks
         self._runs, self.going = Tasks(), dict[RunId, Going]()
         self._timers: dict[asyncio.TimerHandle, None] = {}
         self.on_settled: Callable[[Receipt], object] = bool  # whoever keeps count of them
@@ -150,6 +150,11 @@ class Driver:
         with self.lock:
             return self.feed.append(fact, self.machine.generation)
 
+    def _record(self, *entries: Entry) -> None:
+        for entry in entries:
+            self.journal.add(entry)
+            self.publish(entry)
+
     # a message
 
     def _accept(self, order: Accept, step: Step) -> None:
@@ -157,6 +162,7 @@ class Driver:
         said = Said(message, order.run)
         self.journal.add_message(said)
         self.publish(said)
+        self.asks.said(message)
         if message.attachments:
             with self.lock:
                 self.feed.shed()
@@ -169,6 +175,7 @@ class Driver:
 
     def _refuse(self, message: MessageId) -> None:
         self.tell(StoreFailed(message))
+        self.asks.ended(RunId(""), (message,))
         for ticket in self.tickets.pop(message, []):
             ticket.tell_outcome(Outcome.REFUSED)
 
@@ -203,11 +210,10 @@ class Driver:
         before, doubts = self.shared.before_tool, self.history.doubts
         ledger = Ledger(hold, self.journal, self.threads, before, processes, doubts)
         speech = Speech(run, self.journal, waits=self.shared.store.durable)
-        going = Going(order.turn, hold, ledger, processes, self._parent, speech)
+        going = Going(order.turn, hold, ledger, processes, self._parent, speech, self)
         sink = self.shared.sink
         if sink is not None and not self.ancestors:  # what a child says, its parent passes on
             going.speak_to(sink, self.shared.pace, self.threads)
-        going.announce = partial(announce, (self, *self._root), hold)
         self.going[run] = going
         if self.shared.watchdog:
             self.shared.watchdog.run_started(run)
@@ -217,9 +223,7 @@ class Driver:
 
     def _began(self, run: RunId, generation: Generation, messages: Iterable[Message]) -> None:
         ids = tuple(message.id for message in messages)
-        began = Began(run, generation, ids)
-        self.journal.add(began)
-        self.publish(began)
+        self._record(Began(run, generation, ids))
         for ticket in [ticket for id_ in ids for ticket in self.tickets.get(id_, [])]:
             ticket.tell_started(run)
 
@@ -272,32 +276,29 @@ class Driver:
 
     def _end(self, order: End, step: Step, told: Told) -> None:
         turn, outcome = order.turn, order.outcome
-        error = self._close(self.going[turn.run], outcome) if order.started else ""
         ids = tuple(message.id for message in turn.messages)
+        self.asks.ended(turn.run, ids)  # first: what it asked is withdrawn before it ends
+        error = self._close(self.going[turn.run], outcome) if order.started else ""
         held = order.held and not order.started
         kind = self.going[turn.run].kind if order.started else ""
         finished = Finished(
             turn.run, outcome, ids, order.started, order.rollback, error, held, kind=kind
         )
-        self.journal.add(*step.notes(order), finished)
-        self.publish(finished)
+        self._record(*step.notes(order), finished)
         self.shared.tally.runs[outcome] += order.started
         log.info("ended session=%s run=%s outcome=%s", self.id, turn.run, outcome)
         if step.settlement:
             step.settlement.runs += [turn.run] if order.started else []
             dropped = self.going[turn.run].joined if order.started else turn.messages
             step.settlement.messages += [MessageReport(m, "dropped") for m in dropped]
-        tickets = [ticket for id_ in ids for ticket in self.tickets.pop(id_, [])]
-        told += [(ticket, outcome, error) for ticket in tickets]
+        told += [(ticket, outcome, error) for id_ in ids for ticket in self.tickets.pop(id_, [])]
 
     def _close(self, going: Going, outcome: Outcome) -> str:
         """A run has lost the session: its calls are settled, its typing mark is taken down."""
         hold, run = going.hold, going.hold.run
         going.ended = outcome in (Outcome.COMPLETED, Outcome.FAILED)
-        settled = going.ledger.settle()
-        self.journal.add(*going.speech.settle(), *settled)
-        for result in settled:
-            self.publish(result)
+        self.journal.add(*going.speech.settle())
+        self._record(*going.ledger.settle())
         if hold.typing:
             hold.typing = False
             event = self.publish(Typing(run, on=False))

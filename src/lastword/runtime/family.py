@@ -82,7 +82,8 @@ class Family:
         if len(ancestors) > _DEEPEST:  # a stop goes down level by level
             raise TooDeep(f"{parent} is {_DEEPEST} levels deep, so it can have no child of its own")
         root = sessions.find(ancestors[0])
-        seat = Seat(name, shared, above=None if keep else going.hold)
+        asks = root.seat.asks if root else None
+        seat = Seat(name, shared, above=None if keep else going.hold, asks=asks)
         driver = Driver(
             seat,
             shared,

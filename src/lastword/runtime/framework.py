@@ -155,12 +155,17 @@ class ForFrameworks:
     def leave_out(self, *left: LeftOut) -> None:
         """It was taken without this, which from now on is shown by name."""
         if self._hold.granted:
-            self._desk.journal.add(*left)
+            self._record(*left)
+
+    def _record(self, *facts: LeftOut | Summary) -> None:
+        for fact in facts:
+            self._desk.journal.add(fact)
+            self._going.home.publish(fact)
 
     async def summarise(self, text: str, *, upto: RunId) -> Sequence[Shown]:
         """Put this in place of all turns up to that run's, from now on; what is shown then."""
         self._hold.must_hold("this summary")
-        self._desk.journal.add(Summary(encodable(text), upto))
+        self._record(Summary(encodable(text), upto))
         self.history = await self._desk.history.shown()
         self._desk.news.shown(self.history)
         self._hold.must_hold("use of this summary")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from lastword.core.asks import Answer
-from lastword.core.model import Message, Turn
-from lastword.core.question import QuestionNews
-from lastword.core.receipt import ProcessReport, Unconfirmed
+from lastword.core.model import Message, SessionId, Turn
+from lastword.core.question import Question
+from lastword.core.receipt import AnswerReport, ProcessReport, Unconfirmed
 from lastword.runtime.asking import running
+from lastword.runtime.asks import Home
 from lastword.runtime.children import ChildRun
 from lastword.runtime.executor import NO_CALL, calling
 from lastword.runtime.fence import Fence
@@ -34,7 +35,9 @@ class Going:
         processes: Owned,
         parent: Going | None,
         speech: Speech,
+        home: Home,
     ) -> None:
+        self.home = home
         self.turn = turn
         self.hold = hold
         self.ledger = ledger
@@ -52,7 +55,8 @@ class Going:
         self.ended = False  # by itself: it has lost its session to nobody
         self.given: object = None  # what its engine was given, once it was
         self.kind = ""  # of that error
-        self.announce: Callable[[QuestionNews], bool] = lambda _: True  # to who watches
+        self.in_turn = asyncio.Lock()  # its questions are asked one at a time
+        self.answers: list[AnswerReport] = []  # what people said to them
 
     def speak_to(self, sink: Callable[..., object], pace: float, threads: DaemonThreads) -> None:
         """What it says goes there."""
@@ -74,22 +78,22 @@ class Going:
         """Whether it is one of them, or a child of one of them, at any depth."""
         return self in others or (self.parent is not None and self.parent.descends_from(others))
 
-    def asked(self, call: str, tool: str, subject: str) -> None:
-        """A call of its waits for a person. Who talks with a run above is asked as well."""
-        for one in (self, *self._above()):
-            one.ledger.asked(call, tool, subject)
-
-    def answered(self, call: str, tool: str, subject: str, answer: Answer) -> None:
-        """What a person said to that is on record wherever they were asked."""
-        for one in (self, *self._above()):
-            one.ledger.answered(call, tool, subject, answer)
-
-    def _above(self) -> Iterator[Going]:
-        """The runs that it works for; one that has ended, and was outlived, is told no more."""
+    @property
+    def chain(self) -> tuple[Going, ...]:
+        """It, and the runs that it works for; one that has ended, and was outlived, is none."""
         above = self.parent
-        while above is not None and above.hold.current:
-            yield above
-            above = above.parent
+        return (self, *(above.chain if above and above.hold.current else ()))
+
+    async def ask(self, question: Question) -> Answer:
+        """Ask a person, and wait for what they say."""
+        return await self.home.asks.ask(question, self)
+
+    @property
+    def lives(self) -> tuple[tuple[SessionId, str], ...]:
+        """Its session and those above it, as they are now: each with an epoch, which is another one
+        if it was deleted and made again under its name."""
+        above = self.parent.lives if self.parent else ()
+        return (self.hold.sessions[-1], self.hold.epoch), *above
 
     def cancel(self) -> None:
         """Ask the run, its helpers and its processes to end. Its deliveries may complete."""

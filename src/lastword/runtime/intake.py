@@ -66,6 +66,7 @@ def _found(driver: Driver, standing: Standing, recovered: Recovery | None) -> Fo
     for turn in recovered.waiting:
         for message in turn.messages:
             driver.tickets[message.id] = [Ticket(message, turn.run)]
+            driver.asks.said(message)
     driver.moves.lost = recovered
     driver.publish(recovered)
     # what the standing does not know of was being stopped when the process died

@@ -29,6 +29,7 @@ from lastword.core.transcript import (
     Said,
     Text,
     Thinking,
+    Withdrawn,
 )
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.runtime.clock import Clock, time_of_day
@@ -38,7 +39,7 @@ from lastword.stores.lease import Claim
 
 T = TypeVar("T")
 AGAIN = 1.0  # seconds until what could not be stored is tried again
-_TIMED = (Said, Began, Called, Result, Asked, Answered, Finished)
+_TIMED = (Said, Began, Called, Result, Asked, Answered, Withdrawn, Finished)
 
 
 async def ask(store: Awaitable[T]) -> T:

@@ -18,12 +18,11 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
-from lastword.core.asks import Answer
 from lastword.core.doubts import Doubts
 from lastword.core.model import CallId, Status
-from lastword.core.receipt import AnswerReport, ToolReport
+from lastword.core.receipt import ToolReport
 from lastword.core.story import Begun
-from lastword.core.transcript import Answered, Asked, Called, Entry, Native, Nature, Result
+from lastword.core.transcript import Called, Entry, Native, Nature, Result
 from lastword.errors import ImpossibleMove
 from lastword.processes.isolated import Prepared, prepared
 from lastword.runtime.checks import (
@@ -154,7 +153,6 @@ class Ledger:
         "_hold",
         "_journal",
         "_threads",
-        "answers",
         "processes",
         "run",
         "sessions",
@@ -176,7 +174,6 @@ class Ledger:
         self._before = before
         self.processes = processes
         self._calls: list[Call[Any]] = []
-        self.answers: list[AnswerReport] = []  # what people said to what it had to ask
         self.run = hold.run
         self.sessions = hold.sessions
 
@@ -239,18 +236,6 @@ class Ledger:
                 entries.append(Result(self._hold.run, made.id, made.status))
         self._doubts.take(*entries)
         return entries
-
-    def asked(self, call: str, tool: str, subject: str) -> None:
-        """A call waits for a person."""
-        if self._hold.current:
-            self._journal.add(Asked(self._hold.run, CallId(call), tool, cut(subject)))
-
-    def answered(self, call: str, tool: str, subject: str, answer: Answer) -> None:
-        """A person has said whether it may be made: who, and when, is stored before it is."""
-        told, at, by, scope = CallId(call), self._journal.now(), answer.by, answer.scope
-        report = AnswerReport(told, tool, answer.allowed, by, at, cut(subject), scope)
-        self.answers.append(report)
-        self._journal.add(Answered(self._hold.run, told, answer.allowed, by, scope, at))
 
     async def make(self, made: Call[R]) -> R:
         """Check, write down, check again in the step that calls, and settle."""

@@ -1,8 +1,7 @@
-"""What a session tells of itself beside what its runs do: its queue, its processes, questions."""
+"""What a session tells of itself beside what its runs do: its queue, its processes."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
@@ -14,10 +13,8 @@ from lastword.core.queue import QueueNews, queued
 from lastword.core.receipt import ProcessNews
 from lastword.core.scene import Span
 from lastword.core.session import SessionMachine
-from lastword.core.story import Fact, FeedEvent, is_effect
+from lastword.core.story import Fact, FeedEvent
 from lastword.core.transcript import Shown
-from lastword.runtime.feed import Feed
-from lastword.runtime.hold import Hold
 from lastword.runtime.jobs import Job
 from lastword.runtime.journal import Journal
 from lastword.runtime.telling import Telling
@@ -100,7 +97,9 @@ class News:
         text = f"{id_} has ended: {how}. It was: {command}"
         if active := self._machine.active:
             self._untold.append((active.run, text))
-        self._journal.add(Note(None, text))
+        note = Note(None, text)
+        self._journal.add(note)
+        self._publish(note)
         self._telling.when_durable([])
 
     def shown(self, history: Sequence[Shown]) -> None:
@@ -119,21 +118,3 @@ class News:
         ended = [key for key, span in self._spans.items() if span.ended_at is not None]
         for key in ended[:-_REMEMBERED]:
             del self._spans[key]
-
-
-class Place(Protocol):
-    """A session, as far as something can be told there."""
-
-    lock: threading.Lock
-    machine: SessionMachine
-    feed: Feed
-
-
-def announce(places: Iterable[Place], hold: Hold, fact: Fact) -> bool:
-    """A question, into each of the feeds; as the run that asks only while that may act."""
-    for place in places:
-        with place.lock:
-            if is_effect(fact) and not hold.current:
-                return False
-            place.feed.append(fact, place.machine.generation)
-    return True

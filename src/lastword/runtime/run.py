@@ -7,10 +7,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapp
 from contextlib import asynccontextmanager
 from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
+from lastword.core.asks import Answer
 from lastword.core.model import CallId, Generation, Message, SessionId, Token
+from lastword.core.question import Question
 from lastword.core.story import FeedEvent, Progress, Typing
 from lastword.core.transcript import Native, Shown, Text, Thinking
 from lastword.runtime.asking import act
+from lastword.runtime.asks import Asks
 from lastword.runtime.checks import (
     Pieces,
     encodable,
@@ -107,6 +110,21 @@ class Run(Starting):
     def shelf(self) -> Shelf:
         """The cells of the session that have not ended."""
         return self._host.cells
+
+    @property
+    def lives(self) -> tuple[tuple[SessionId, str], ...]:
+        """Its session and those above it, each with its epoch."""
+        return self._going.lives
+
+    @property
+    def asks(self) -> Asks:
+        """What waits for a person in the session and around it."""
+        return self._going.home.asks
+
+    async def ask(self, question: Question) -> Answer:
+        """Ask a person, and wait for what they say. Ends with CancelledError once the run may not
+        act: the question is withdrawn then, wherever it was shown."""
+        return await self._going.ask(question)
 
     @property
     def token(self) -> Token:

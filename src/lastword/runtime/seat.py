@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from lastword.core.model import Generation, SessionId
 from lastword.core.session import SessionMachine
+from lastword.core.story import Fact
+from lastword.runtime.asks import Asks
 from lastword.runtime.feed import Feed
 from lastword.runtime.hold import Hold, fenced_at
 from lastword.runtime.jobs import Jobs
@@ -35,7 +37,7 @@ class Left(NamedTuple):
 class Seat:
     """One session's. Any thread may make it."""
 
-    __slots__ = ("feed", "id", "jobs", "kept", "lock", "machine", "moves", "whose")
+    __slots__ = ("asks", "feed", "id", "jobs", "kept", "lock", "machine", "moves", "whose")
 
     def __init__(
         self,
@@ -44,6 +46,7 @@ class Seat:
         *,
         above: Hold | None = None,  # of a child's run: its parent's, with which it shares the lock
         before: Left | None = None,
+        asks: Asks | None = None,  # of a child's run: those of the person's session
     ) -> None:
         self.id = id
         self.lock = above.lock if above else threading.Lock()
@@ -61,6 +64,11 @@ class Seat:
         self.jobs = Jobs()  # its processes that have an id, its children's included
         self.whose = Whose(self.jobs, self.machine)
         self.kept: list[Kept] = []  # those of them that outlive their runs
+        self.asks = asks or Asks(id, self._tell)  # what waits for a person, its children's included
+
+    def _tell(self, fact: Fact) -> None:
+        with self.lock:
+            self.feed.append(fact, self.machine.generation)
 
     @property
     def left(self) -> Left:

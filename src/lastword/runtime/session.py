@@ -22,6 +22,7 @@ from lastword.core.model import (
     RunId,
     SessionId,
 )
+from lastword.core.question import Question
 from lastword.core.queue import QueueNews
 from lastword.core.receipt import Receipt, Unconfirmed
 from lastword.core.scene import Span
@@ -31,6 +32,7 @@ from lastword.core.transcript import Entry, Shown
 from lastword.errors import OwnedElsewhere, StoreError, Undurable
 from lastword.runtime import intake
 from lastword.runtime.asking import act, origin_of
+from lastword.runtime.asks import Asks
 from lastword.runtime.checks import (
     attachments_of,
     encodable,
@@ -115,6 +117,16 @@ class Session:
         """What has this id, also if it ended lately, for `by` to act on. Raises `NoSuchJob` if
         nothing has, `NotAllowed` if `by` has no right to stop the run that started it."""
         return self._seat.whose.job(id, by)
+
+    @property
+    def asks(self) -> Asks:
+        """What waits for a person here, and in the sessions below it: to be answered once."""
+        return self._seat.asks
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What runs ask, here and below, and can be answered now."""
+        return self.asks.questions(self.id)
 
     @property
     def waiting(self) -> QueueNews:

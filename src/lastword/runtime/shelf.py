@@ -15,10 +15,11 @@ from lastword.core.cell import CellId, StoredCell, Values
 from lastword.core.cell_events import Frozen
 from lastword.core.cell_orders import Store
 from lastword.core.frontier import CellMachine
-from lastword.core.model import RunId
+from lastword.core.model import RunId, SessionId
 from lastword.core.receipt import CellReport
 from lastword.core.story import ProgramNews
 from lastword.processes import Processes
+from lastword.runtime.asks import Asks
 from lastword.runtime.journal import Journal
 from lastword.runtime.news import Publish
 
@@ -40,7 +41,16 @@ class OnShelf(Protocol):
 class Shelf:
     """One session's."""
 
-    def __init__(self, journal: Journal, processes: Processes, publish: Publish) -> None:
+    def __init__(
+        self,
+        session: SessionId,
+        journal: Journal,
+        processes: Processes,
+        publish: Publish,
+        asks: Asks,
+    ) -> None:
+        self._session = session
+        self._asks = asks
         self.processes = processes  # where their programs run
         self._journal = journal
         self._publish = publish
@@ -51,11 +61,13 @@ class Shelf:
 
     def found(self, cells: Iterable[StoredCell]) -> None:
         """An earlier process left these. Those that were not at a frontier are lost."""
-        for stored in cells:
+        known = tuple(cells)
+        self._asks.found(self._session, known)
+        for stored in known:
             machine, orders = CellMachine.restore(stored.record)
             for order in orders:
                 if isinstance(order, Store):
-                    self._journal.keep(replace(stored, record=order.record))
+                    self._keep(replace(stored, record=order.record))
             if machine.ending is None:
                 self._cells[stored.id] = Asleep(stored, machine)
         if self._journal.behind:
@@ -64,6 +76,7 @@ class Shelf:
     def tell(self, cells: Iterable[StoredCell]) -> None:
         """Tell whoever watches where these stand."""
         for cell in cells:
+            self._asks.stands(cell)
             self._publish(ProgramNews(RunId(cell.run), cell))
 
     def __getitem__(self, id: CellId) -> OnShelf:
@@ -108,12 +121,17 @@ class Shelf:
         for id_, cell in tuple(self._cells.items()):
             before = cell.stored
             if of(RunId(before.run)) and (frozen := cell.freeze()):
-                self._journal.keep(frozen)
+                self._keep(frozen)
                 frontier = before.record.frontier
                 waits = tuple(call.name for call in frontier.pending) if frontier else ()
                 reports.append(CellReport(id_, frontier.generation if frontier else 0, waits))
                 del self._cells[id_]
         return tuple(reports)
+
+    def _keep(self, ended: StoredCell) -> None:
+        """It waits for nobody any more, which is stored with whatever is next."""
+        self._journal.keep(ended)
+        self._asks.stands(ended)
 
 
 class Asleep:

@@ -198,7 +198,9 @@ class Settlement:
         """The receipt, as it is answered, and on its way into the log, where it is durable."""
         receipt = self.receipt()
         for going in self.goings:
-            self._session.journal.add(*going.hold.take_late())
+            for note in going.hold.take_late():
+                self._session.journal.add(note)
+                self._session.publish(note)
         if not self._silent:
             self._session.journal.add(replace(receipt, durable=True, later=None))
         return receipt
@@ -285,7 +287,7 @@ class Settlement:
                 for what, at in going.hold.refused
             ),
             calls=tuple(report for going in self.goings for report in going.ledger.reports),
-            answers=tuple(one for going in self.goings for one in going.ledger.answers),
+            answers=tuple(one for going in self.goings for one in going.answers),
             children=tuple(children),
             processes=(
                 *(report for going in self.goings for report in going.process_reports),

@@ -224,9 +224,8 @@ class Asked:
 
     def questions(self) -> tuple[Question, ...]:
         """The open ones of the session, and of those below it."""
-        asked, name = self.desk.questions, self.id
-        every = asked.open() if asked else ()
-        return tuple(q for q in every if q.session == name or q.session.startswith(f"{name}#"))
+        asked = self.desk.questions
+        return asked.open(self.id) if asked else ()
 
 
 def _decoded(body: bytes, kind: type[T]) -> T:

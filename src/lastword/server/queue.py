@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from msgspec import UNSET
 
-from lastword.cells.serving import resume_in
+from lastword.core.resume import resume_in
 from lastword.errors import NotWaiting
 from lastword.runtime.session import Session
 from lastword.server import wire

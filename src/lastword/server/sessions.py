@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from importlib import metadata
 
-from lastword.cells.serving import ANSWERS
 from lastword.core.model import Attachment, Policy, SessionId
+from lastword.core.resume import ANSWERS
 from lastword.core.words import means_stop
 from lastword.errors import RuntimeClosed
 from lastword.runtime.session import Session
@@ -99,7 +99,8 @@ def session_out(
 def _asking(asked: Asked) -> set[str]:
     """The sessions with open questions, their own or of those below them."""
     questions = asked.desk.questions
-    return {q.session.partition("#")[0] for q in questions.open()} if questions else set()
+    every = questions.open() if questions else ()
+    return {name for question in every for name in (question.session, *question.above)}
 
 
 def _state(session: Session, asking: Collection[str]) -> wire.State:
@@ -109,7 +110,7 @@ def _state(session: Session, asking: Collection[str]) -> wire.State:
         return "running"
     if session.ending:
         return "stopping"
-    if any(cell.stored.record.paused for cell in session.shelf.cells):
+    if session.asks.open(session.id):
         return "asking"
     return "waiting" if session.waiting.messages else "idle"
 

@@ -33,6 +33,7 @@ from lastword.core.entries import (
     Thinking,
     Unshown,
     Used,
+    Withdrawn,
 )
 from lastword.core.model import Message, MessageId, RunId, SessionId
 from lastword.core.plain import written
@@ -221,6 +222,8 @@ class Shapes:
             case Answered(_, call, allowed, by, scope):
                 told = {"call": self.out(call), "allowed": allowed}
                 return kind | told | {"by": by, "scope": scope}
+            case Withdrawn(_, call):
+                return kind | {"call": self.out(call)}
             case Used(_, model, read, written):
                 return kind | {"model": model, "input_tokens": read, "output_tokens": written}
             case Finished(_, outcome, messages):

@@ -79,7 +79,7 @@ async def _from_where(asked: Asked, hub: Hub[Watcher]) -> tuple[int, bytes]:
         overview = await session.overview()
         await asked.looked_at([one.stored for one in session.shelf.cells])
         async with hub.making:
-            picture = hub.picture(alone=len(hub.watchers) == 1) or await _begun(asked, hub)
+            picture = hub.picture(alone=len(hub.watchers) == 1) or await _begun(hub)
         if picture is None:
             continue  # so much came meanwhile that nobody has all of it
         # and from here on nothing is waited for
@@ -123,14 +123,14 @@ class _Moment(NamedTuple):
         return framed(snapshot)
 
 
-async def _begun(asked: Asked, hub: Hub[Watcher]) -> Picture | None:
+async def _begun(hub: Hub[Watcher]) -> Picture | None:
     """A picture of the newest of the log, and of how all else stands at that moment. While the log
     is folded things happen: the hub hears of them afterwards, from that moment's number on."""
     session = hub.session
     page = await session.record.page(None, _ENTRIES, PAGE)  # and from here on nothing is waited for
     epoch = hub.feed.epoch
     phase = Phase(page.generation, session.active, page.typing, session.ending)
-    queue, questions, spans = session.waiting, asked.questions(), session.spans
+    queue, questions, spans = session.waiting, session.questions, session.spans
     programs = tuple(one.stored for one in session.shelf.cells)
     earlier, picture = await folded(session, page)
     picture.stands(

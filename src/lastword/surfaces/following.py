@@ -7,11 +7,10 @@ run had said by then comes with its end, as what was said (`live` is false).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 from lastword.core.picture import Picture
-from lastword.core.question import Question
 from lastword.core.scene import Change, Phase, is_live
 from lastword.core.story import FeedEvent
 from lastword.runtime.session import Session
@@ -27,12 +26,9 @@ class Heard(NamedTuple):
 class Following:
     """One session, from a moment on."""
 
-    def __init__(
-        self, session: Session, questions: Callable[[], Iterable[Question]] = lambda: ()
-    ) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
         self.picture = Picture(session.id)
-        self._questions = questions  # those of this session that are open
 
     async def begin(self) -> list[Change]:
         """Look at all of it as it is now; the changes that draw it. Raises LastwordError."""
@@ -44,7 +40,7 @@ class Following:
             seen=view.number,
             phase=Phase(view.generation, session.active, view.typing, session.ending),
             queue=session.waiting,
-            questions=self._questions(),
+            questions=session.questions,
             programs=[cell.stored for cell in session.shelf.cells],
             processes=session.spans,
         )

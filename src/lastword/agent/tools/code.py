@@ -150,7 +150,7 @@ class Code(WrapperToolset[Run]):
 
     async def _asks(self, run: Run, call: PendingCall) -> bool:
         try:
-            return await self.questions.asks(run.session, call)
+            return await self.questions.asks(run, call)
         except PermissionError:
             return False  # the program is told that it may not
 

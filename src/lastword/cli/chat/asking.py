@@ -37,7 +37,6 @@ class Questions(Protocol):
         scope: str = "",
         by: str = "",
     ) -> object: ...
-    def watch(self, watcher: Callable[..., object], /) -> Callable[[], object]: ...
 
 
 def keys_of(question: Question) -> dict[str, Choice]:
@@ -72,7 +71,6 @@ class Asking:
         self._settled = False  # it has been on the screen for a moment
         self._timer: asyncio.TimerHandle | None = None
         self._answered = ""  # the question that was, and may not be put away yet
-        self._unwatch = questions.watch(self.look) if questions else None
 
     @property
     def question(self) -> Question | None:
@@ -90,7 +88,7 @@ class Asking:
 
     def _is_here(self, question: Question) -> bool:
         here = self._session()
-        return question.session == here or question.session.startswith(f"{here}#")
+        return here in (question.session, *question.above)
 
     @property
     def ready(self) -> bool:
@@ -155,8 +153,6 @@ class Asking:
     def close(self) -> None:
         """Look no longer."""
         self._cancel()
-        if self._unwatch:
-            self._unwatch()
 
     def _cancel(self) -> None:
         if self._timer:

@@ -17,8 +17,9 @@ from typing import TextIO
 from lastword.cli.chat.asking import Questions
 from lastword.cli.chat.words import about, plain, receipt_lines, short
 from lastword.cli.chat.writing import Writing
-from lastword.core.entries import Finished, Text
+from lastword.core.entries import Asked, Finished, Text
 from lastword.core.model import Outcome, RunId
+from lastword.core.question import Question
 from lastword.core.receipt import Receipt
 from lastword.core.story import FeedEvent
 from lastword.errors import LastwordError
@@ -59,8 +60,8 @@ async def run_once(
     would have to be asked is not allowed.
     """
     told = Writing(err)
-    once = _Once(runtime.session(session_id), _Output(out), told)
-    with once.heeding_signals(), once.denying(questions):
+    once = _Once(runtime.session(session_id), _Output(out), told, questions)
+    with once.heeding_signals():
         code = await once.run(text, by)
         await told.rest(_HOME)
         return code
@@ -89,7 +90,10 @@ class _Output:
 class _Once:
     """One message, from its sending to the exit code."""
 
-    def __init__(self, session: Session, out: _Output, told: Writing) -> None:
+    def __init__(
+        self, session: Session, out: _Output, told: Writing, questions: Questions | None
+    ) -> None:
+        self._questions = questions
         self._session = session
         self._out = out
         self._told = told
@@ -113,24 +117,12 @@ class _Once:
                 self._loop.remove_signal_handler(number)
                 signal.signal(number, handler)
 
-    @contextmanager
-    def denying(self, questions: Questions | None) -> Generator[None]:
-        """There is nobody to ask meanwhile."""
-        if questions is None:
-            yield
-            return
-
-        def deny() -> None:
-            for question in questions.open():
-                with suppress(LastwordError):  # it was withdrawn
-                    questions.nobody(question.id, question.generation)
-                    self._say(f"{short(question.tool)} was not allowed: there is nobody to ask")
-
-        unwatch = questions.watch(lambda *_: self._loop.call_soon(deny))
-        try:
-            yield
-        finally:
-            unwatch()
+    def _deny(self, question: Question) -> None:
+        """There is nobody to ask."""
+        if self._questions:
+            with suppress(LastwordError):  # it was withdrawn
+                self._questions.nobody(question.id, question.generation)
+                self._say(f"{short(question.tool)} was not allowed: there is nobody to ask")
 
     def _stop(self, number: int) -> None:
         code = _BY_SIGNAL + number
@@ -191,6 +183,8 @@ class _Once:
                     run = event.run
                 elif isinstance(fact, Text) and fact.run == run:
                     self._out.put(fact.text)
+                elif isinstance(fact, Asked) and fact.question:
+                    self._deny(fact.question)
         finally:
             self._out.end()
 

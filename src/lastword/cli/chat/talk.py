@@ -22,6 +22,7 @@ from lastword.core.entries import Said
 from lastword.core.model import MessageId, Outcome, Policy
 from lastword.core.question import Question
 from lastword.core.receipt import Receipt
+from lastword.core.scene import AskClosed, AskOpened
 from lastword.core.words import means_stop
 from lastword.errors import LastwordError, Refused, SlowWatcher
 from lastword.runtime.runtime import Runtime
@@ -186,6 +187,8 @@ class Chat:
                     if isinstance(event.fact, Said) and event.fact.message.id in self._ours:
                         self._accepted.add(event.fact.message.id)
                     telling.tell(changes)
+                    if any(isinstance(change, AskOpened | AskClosed) for change in changes):
+                        self._asking.look()
                     if self._screen.clogged:
                         await self._screen.room()
             except SlowWatcher:

@@ -27,8 +27,8 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 
-from lastword.cells.serving import ANSWERS
 from lastword.core.model import CallId, Message
+from lastword.core.resume import ANSWERS
 from lastword.core.shown import WORDLESS
 from lastword.core.transcript import Native, Shown
 from lastword.engines.pydantic_ai.files import attached
