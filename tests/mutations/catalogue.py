@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from tests.mutations.acting import ACTING
+from tests.mutations.asking import WAITING
 from tests.mutations.jobs import GOING_ON
 from tests.mutations.keeping import KEEPING
 from tests.mutations.telling import TELLING
 
-MUTATIONS = {mutation.name: mutation for mutation in (*ACTING, *GOING_ON, *KEEPING, *TELLING)}
+EVERY = (*ACTING, *GOING_ON, *KEEPING, *TELLING, *WAITING)
+MUTATIONS = {mutation.name: mutation for mutation in EVERY}
