@@ -20,7 +20,7 @@ from lastword.core.cell import CellId, PendingCall, StoredCell
 from lastword.core.model import RunId
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
-from lastword.surfaces.programs import DENIED, as_question, waits_at
+from lastword.surfaces.programs import DENIED, as_question
 
 _OPTIONS = ("allow_once", "reject_once")
 
@@ -44,7 +44,7 @@ class Frontiers:
 
     def hear(self, cell: StoredCell) -> None:
         """A cell stands somewhere else than before."""
-        at = waits_at(cell)
+        at = cell.record.waits_at
         generation, task = self._asking.get(cell.id, (0, None))
         if task and generation != at:
             task.cancel()  # which takes the question back

@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any, TypeAlias, cast
 
 from lastword.agent.about import About, agreed
-from lastword.agent.question import Asker
 from lastword.core.changes import Change
 from lastword.core.question import Question
+from lastword.runtime.run import Run
 from lastword.runtime.threads import DaemonThreads
 
 Preview: TypeAlias = "Callable[[str, Mapping[str, Any], Callable[[], bool]], Change | None]"
@@ -32,7 +32,7 @@ class Looking:
         """Whether a call is one that changes a file."""
         return self._preview is not None and about.tool in ("write_file", "edit_file")
 
-    async def changes(self, run: Asker | None, about: About) -> Change | None:
+    async def changes(self, run: Run | None, about: About) -> Change | None:
         """What it would do, if that can be told."""
         if self._preview is None or not self.compares(about):
             return None
@@ -47,7 +47,7 @@ class Looking:
         look = partial(self._preview, about.tool, known, lambda: run is None or run.current)
         return await loop.run_in_executor(_threads, look)
 
-    async def is_as_shown(self, run: Asker, about: About, shown: Change | None) -> bool:
+    async def is_as_shown(self, run: Run, about: About, shown: Change | None) -> bool:
         """Whether what would be changed is what a person was shown; what changes it looks too."""
         if not self.compares(about):
             return True
@@ -56,7 +56,7 @@ class Looking:
         agreed.set(_mark(shown))
         return True
 
-    async def still_holds(self, run: Asker, shown: Question | None, now: About) -> bool:
+    async def still_holds(self, run: Run, shown: Question | None, now: About) -> bool:
         """Whether a call that was allowed before is what was shown, as far as is known here."""
         if shown is None:
             return not self.compares(now)

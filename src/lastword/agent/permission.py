@@ -18,7 +18,6 @@ from typing import Any, TypeAlias
 from lastword.agent.about import About, about, agreed, begins
 from lastword.agent.left import Grant, Left, left_question
 from lastword.agent.looking import Looking, Preview
-from lastword.agent.question import Asker, Here, asker_of
 from lastword.agent.rules import LONGEST, SUBJECTS, Action, Rule, Rules, Subject
 from lastword.agent.scopes import Always, rules_of, scopes_of
 from lastword.core.asks import Answer
@@ -38,13 +37,13 @@ from lastword.runtime.asks import Asks
 from lastword.runtime.clock import time_of_day
 from lastword.runtime.going import run_here
 from lastword.runtime.ledger import Call
+from lastword.runtime.run import Run
 from lastword.runtime.threads import DaemonThreads
 from lastword.stores.aside import aside
 
 __all__ = [
     "AlreadyAnswered",
     "AnswerRefused",
-    "Asker",
     "Question",
     "QuestionWithdrawn",
     "Questions",
@@ -149,14 +148,14 @@ class Questions:
     # what runs ask
 
     async def ask(
-        self, run: Asker, tool: str, text: str, subject: str | None = None, *, call: str = ""
+        self, run: Run, tool: str, text: str, subject: str | None = None, *, call: str = ""
     ) -> bool:
         """Ask, and wait for the answer. Ends with CancelledError when the run loses its session."""
         asked = About(tool, text, subject)
         change = await self._looking.changes(run, asked)
         return not await self._denied(run, asked, change, call=call)
 
-    async def _denied(self, run: Asker, about: About, change: Change | None, *, call: str) -> str:
+    async def _denied(self, run: Run, about: About, change: Change | None, *, call: str) -> str:
         """Ask; why it is not allowed, or nothing if it is."""
         tool, subject = about.tool, about.subject
         why = "" if subject is None else await self._asked_anyway(about)
@@ -182,7 +181,10 @@ class Questions:
         """
 
         async def before_tool(call: Call[Any]) -> None:
-            run = asker_of(call)
+            run = _run_here()
+            if run is None or run.id != call.run:
+                why = "it was called from outside of its run"
+                raise PermissionError(f"{call.name} was not called: {why}")
             agreed.set(None)
             begins.set(None)
             now, grant = self._about(call), self._left.granted(call.id)
@@ -205,7 +207,7 @@ class Questions:
 
     # what programs wait on
 
-    async def asks(self, run: Asker, call: PendingCall) -> bool:
+    async def asks(self, run: Run, call: PendingCall) -> bool:
         """Whether a call that a program waits on would have to be asked for now."""
         about = self._about(call)
         asks = (await self._ruled(run, about))[0] == "ask"
@@ -238,8 +240,8 @@ class Questions:
     def refuse(self, call: PendingCall, *, by: str = "") -> None:
         """A call that a program was left with is not made, since a person refused it."""
         shown = self._left.take(call.id) or left_question("", call)
-        if going := run_here():
-            run, what = Here(going), About(shown.tool, shown.text, shown.subject)
+        if run := _run_here():
+            what = About(shown.tool, shown.text, shown.subject)
             run.answered_before(_question(run, what, call=call.id), Answer(False, by))
 
     # rules
@@ -248,11 +250,11 @@ class Questions:
         """What holds in a session: for all, and what was allowed there for good."""
         return self._rules.also(*self._always.of(SessionId(session)))
 
-    def rules_for(self, run: Asker) -> Rules:
+    def rules_for(self, run: Run) -> Rules:
         """What holds for a run: that, and what was allowed for good in the sessions above it."""
         return self._rules.also(*self._always.holding(run.lives))
 
-    async def _decided(self, run: Asker, name: str, about: About) -> bool:
+    async def _decided(self, run: Run, name: str, about: About) -> bool:
         """Whether it is allowed; False if it has to be asked."""
         action, rule = await self._ruled(run, about)
         if action == "deny":
@@ -261,7 +263,7 @@ class Questions:
             raise PermissionError(f"{name} was not called: the rule {str(rule)!r} {how}")
         return action == "allow"
 
-    async def _ruled(self, run: Asker, about: About) -> tuple[Action, Rule | None]:
+    async def _ruled(self, run: Run, about: About) -> tuple[Action, Rule | None]:
         """What the rules say; and what no rule allows is asked for, unless all is allowed."""
         rules = self.rules_for(run)
         if rules.takes_a_while(about.subject):
@@ -279,7 +281,13 @@ class Questions:
         return about(call, self._subjects)
 
 
-def _question(run: Asker, about: About, *, call: str) -> Question:
+def _run_here() -> Run | None:
+    """The run in whose name this is done."""
+    going = run_here()
+    return going.given if going and isinstance(going.given, Run) else None
+
+
+def _question(run: Run, about: About, *, call: str) -> Question:
     """A question of the run's, now."""
     *above, session = run.sessions
     return Question(

@@ -153,9 +153,9 @@ class Program:
 
 def _program(session: SessionId, record: CellRecord) -> Program:
     frontier, ending = record.frontier, record.ending
-    stands = record.paused and ending is None and record.kind == "pausable"
     waits = replace(frontier, output="", dump=b"") if frontier else None
     outcome = ending.outcome if ending else ""
+    stands = record.waits_at > 0
     return Program(session, record.cell, record.version, waits, stands, outcome)
 
 

@@ -137,6 +137,12 @@ class CellRecord:
     values: Values  # remembered, and not committed before the cell completes
     ending: Ending | None
 
+    @property
+    def waits_at(self) -> int:
+        """The number of the frontier at which somebody can answer it; 0 if there is none."""
+        stands = self.paused and self.ending is None and self.kind == "pausable"
+        return self.frontier.generation if stands and self.frontier else 0
+
 
 @value
 class StoredCell:

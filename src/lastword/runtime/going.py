@@ -6,9 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from lastword.core.asks import Answer
 from lastword.core.model import Message, SessionId, Turn
-from lastword.core.question import Question
 from lastword.core.receipt import AnswerReport, ProcessReport, Unconfirmed
 from lastword.runtime.asking import running
 from lastword.runtime.asks import Home
@@ -55,8 +53,7 @@ class Going:
         self.ended = False  # by itself: it has lost its session to nobody
         self.given: object = None  # what its engine was given, once it was
         self.kind = ""  # of that error
-        self.in_turn = asyncio.Lock()  # its questions are asked one at a time
-        self.answers: list[AnswerReport] = []  # what people said to them
+        self.answers: list[AnswerReport] = []  # what people said to what it asked
 
     def speak_to(self, sink: Callable[..., object], pace: float, threads: DaemonThreads) -> None:
         """What it says goes there."""
@@ -83,10 +80,6 @@ class Going:
         """It, and the runs that it works for; one that has ended, and was outlived, is none."""
         above = self.parent
         return (self, *(above.chain if above and above.hold.current else ()))
-
-    async def ask(self, question: Question) -> Answer:
-        """Ask a person, and wait for what they say."""
-        return await self.home.asks.ask(question, self)
 
     @property
     def lives(self) -> tuple[tuple[SessionId, str], ...]:

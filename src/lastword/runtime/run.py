@@ -64,6 +64,8 @@ class Run(Starting):
         super().__init__(host, going, history)
         self.message = going.turn.message  # what this run was started to answer
         self._host = host
+        # questions are asked one at a time: one answer can spare the next
+        self.in_turn = asyncio.Lock()
         self._told = 0
         self._typing = 0
         self._speech = Pieces()
@@ -124,7 +126,11 @@ class Run(Starting):
     async def ask(self, question: Question) -> Answer:
         """Ask a person, and wait for what they say. Ends with CancelledError once the run may not
         act: the question is withdrawn then, wherever it was shown."""
-        return await self._going.ask(question)
+        return await self.asks.ask(question, self._going)
+
+    def answered_before(self, question: Question, answer: Answer) -> None:
+        """Somebody was asked for a call, and has answered, before it was this run's to make."""
+        self.asks.answered_before(question, answer, self._going)
 
     @property
     def token(self) -> Token:

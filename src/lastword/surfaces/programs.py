@@ -9,9 +9,11 @@ from __future__ import annotations
 from lastword import cells
 from lastword.agent.left import left_question
 from lastword.agent.permission import Questions
-from lastword.core.cell import PendingCall, StoredCell
+from lastword.core.asks import Ask
+from lastword.core.cell import PendingCall
 from lastword.core.question import Question
 from lastword.runtime.session import Session
+from lastword.runtime.ticket import Ticket
 from lastword.surfaces.marking import in_line
 from lastword.surfaces.words import question_lines
 
@@ -28,26 +30,21 @@ async def do(session: Session, words: str, *, known: Questions | None, by: str =
     numbers = {str(number): one for number, one in enumerate(waiting(session), 1)}
     if verb not in ("allow", "deny") or told.strip() not in numbers:
         raise ValueError("say which: /programs allow N, or /programs deny N, as /programs counts")
-    cell, call = numbers[told.strip()]
-    if verb == "allow":
-        await cells.resume(session, cell.id, waits_at(cell), allow=[call.id], by=by)
-        return f"Allowed: {in_line(call.name)}"
-    await cells.resume(session, cell.id, waits_at(cell), {call.id: DENIED}, by=by)
-    return f"Denied: {in_line(call.name)}"
+    ask = numbers[told.strip()]
+    await answer(session, ask, allow=verb == "allow", by=by)
+    return f"{'Allowed' if verb == 'allow' else 'Denied'}: {in_line(ask.tool)}"
 
 
-def waits_at(cell: StoredCell) -> int:
-    """The frontier at which a person can answer it; 0 if there is none."""
-    record = cell.record
-    stands = record.paused and record.ending is None and record.kind == "pausable"
-    return record.frontier.generation if stands and record.frontier else 0
+async def answer(session: Session, ask: Ask, *, allow: bool, by: str = "") -> Ticket:
+    """Say whether a call that a program waits on may be made, as it was seen. Raises CellError if
+    somebody was quicker, or the program waits no more."""
+    allowed, refused = ([ask.call], {}) if allow else ([], {ask.call: DENIED})
+    return await cells.resume(session, ask.cell, ask.generation, refused, allow=allowed, by=by)
 
 
-def waiting(session: Session) -> list[tuple[StoredCell, PendingCall]]:
+def waiting(session: Session) -> list[Ask]:
     """The calls that programs of a session wait on, in the order they are shown."""
-    stand = [one.stored for one in session.shelf.cells if waits_at(one.stored)]
-    frontiers = [(cell, cell.record.frontier) for cell in stand]
-    return [(cell, call) for cell, at in frontiers if at for call in at.pending]
+    return [ask for ask in session.asks.open(session.id) if ask.cell]
 
 
 async def as_question(session: Session, call: PendingCall, known: Questions | None) -> Question:
@@ -60,7 +57,8 @@ async def as_question(session: Session, call: PendingCall, known: Questions | No
 
 async def _shown(session: Session, known: Questions | None) -> str:
     lines: list[str] = []
-    for number, (_, call) in enumerate(waiting(session), 1):
+    for number, ask in enumerate(waiting(session), 1):
+        call = PendingCall(ask.call, ask.tool, ask.subject)
         first, *more = question_lines(await as_question(session, call, known))
         lines += [f"{number}. {first}", *more]
     return "\n".join([*lines, "  /programs allow N, or /programs deny N"] if lines else _NONE)
