@@ -70,7 +70,7 @@ async def test_an_answer_after_a_stop_from_another_thread_is_refused_before_the_
         stopping.start()
         stopping.join()  # the loop has heard nothing of it
 
-        assert questions.open() == session.questions == session.asks.open(session.id) == ()
+        assert questions.open() == session.questions == session.asks == ()
         with pytest.raises(QuestionWithdrawn, match="came too late"):
             questions.answer(question.id, True, question.generation, always=True)
         assert (await session.stop()).quiet
@@ -174,10 +174,10 @@ async def test_a_stop_takes_back_what_a_program_waits_on_in_its_own_step() -> No
     async with Runtime(cells.engine(engine)) as r:
         session = r.session("s")
         await (await session.send("go")).outcome()
-        [ask] = session.asks.open(session.id)
+        [ask] = session.asks
         stopping = session.stop()
 
-        assert session.asks.open(session.id) == ()
+        assert session.asks == ()
         with pytest.raises(CellGone, match="frozen"):
             await cells.resume(session, ask.cell, ask.generation, {ask.call: Ok(7)})
         assert [cell.cell for cell in (await stopping).cells] == [ask.cell]
@@ -240,12 +240,12 @@ async def test_after_kill_9_a_question_is_withdrawn_and_a_program_answered_once(
         assert picture.questions == {}
         assert [bool(wait.until) for wait in picture.waits.values()] == [True]
 
-        [ask] = session.asks.open(session.id)
+        [ask] = session.asks
         answer = {ask.call: Ok(7)}
         first = await cells.resume(session, ask.cell, ask.generation, answer, by="ann")
         with pytest.raises(AlreadyRunning):
             await cells.resume(session, ask.cell, ask.generation, answer, by="bob")
-        assert session.asks.open(session.id) == ()
+        assert session.asks == ()
         await session.resume()
         assert await first.outcome() == Outcome.COMPLETED
         [stored] = await session.cells()
@@ -268,11 +268,11 @@ async def test_an_answer_that_waits_is_found_after_kill_9_and_no_second_one_is_t
         [stored], [message] = await session.cells(), session.queue
         assert stored.record.frontier
         [call] = stored.record.frontier.pending
-        assert session.asks.open(session.id) == ()  # somebody was first
+        assert session.asks == ()  # somebody was first
         with pytest.raises(AlreadyRunning):
             await cells.resume(session, stored.id, 1, {call.id: Ok(8)})
         await session.remove(message.id)
-        [ask] = session.asks.open(session.id)  # it came to nothing: as it was
+        [ask] = session.asks  # it came to nothing: as it was
         assert ask.call == call.id
         second = await cells.resume(session, stored.id, 1, {call.id: Ok(8)})
         await session.resume()

@@ -12,14 +12,20 @@ import pytest
 
 import lastword
 from lastword import Receipt, Run, Runtime, Session, Superseded
+from lastword.core.asks import Answer
 from lastword.core.entries import LeftOut, Native
-from lastword.core.model import RunId
+from lastword.core.model import Generation, RunId, SessionId
+from lastword.core.question import Question
 from lastword.processes import Process
 from lastword.runtime.owned import Kept
 from tests.promise.workshop import until
 from tests.runtime.zombie import Stage, staged
 
 Try: TypeAlias = Callable[[Stage, Session], Awaitable[Any]]
+
+
+QUESTION = Question("q", SessionId("s"), Generation(1), RunId("s#1"), "shell", "{}")
+YES = Answer(allowed=True)
 
 
 async def _in(opened: Any) -> None:
@@ -62,6 +68,11 @@ ACTS: dict[str, Try] = {
     "Run.call": lambda stage, session: _run(stage, session).call(stage.tool),
     "Run.intend": lambda stage, session: _run(stage, session).intend(stage.tool)(),
     "Run.asked": lambda stage, session: _run(stage, session).asked("t", "{}", stage.work)(),
+    "Run.ask": lambda stage, session: _run(stage, session).ask(QUESTION),
+    "Run.answered_before": lambda stage, session: _now(
+        _run(stage, session).answered_before(QUESTION, YES)
+    ),
+    "Run.asks": lambda stage, session: _now(_run(stage, session).asks.answer("q", 1, YES)),
     "Run.gate": lambda stage, session: _run(stage, session).gate(stage.tool)(),
     "Run.outbox": lambda stage, session: _run(stage, session).outbox(stage.tool)(),
     "Run.spawn": lambda stage, session: _run(stage, session).spawn("true"),
@@ -110,6 +121,7 @@ STOPS: dict[str, Try] = {
     "Runtime.stop_all": lambda stage, _: stage.runtime.stop_all(),
 }
 READS = {
+    *("Session.asks", "Session.questions", "Run.lives", "Run.sessions"),
     *("Session.above", "Session.active", "Session.busy", "Session.cells", "Session.ending"),
     *("Session.events", "Session.feed", "Session.fenced", "Session.generation"),
     *("Session.history", "Session.id", "Session.last_event", "Session.loaded", "Session.log"),

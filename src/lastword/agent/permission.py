@@ -32,7 +32,6 @@ from lastword.errors import (
     StaleAnswer,
     UnknownQuestion,
 )
-from lastword.runtime.asking import acting
 from lastword.runtime.asks import Asks
 from lastword.runtime.clock import time_of_day
 from lastword.runtime.going import run_here
@@ -53,7 +52,7 @@ __all__ = [
 
 Anyway: TypeAlias = "Callable[[About], Awaitable[str]]"
 _threads = DaemonThreads()
-_REMEMBERED = 1000  # questions of which it is known where they were asked
+_REMEMBERED = 1000  # questions that are over, and of which it is known where they were asked
 _NOT_ALLOWED = "the person did not allow it"
 _UNHEARD = "(there was nobody to ask)"
 _NOBODY = "it has to be allowed, and there is nobody to ask"
@@ -65,7 +64,7 @@ async def _never(_: About) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Where a question waits, or waited."""
+    """Where a question waits."""
 
     question: Question
     asks: Asks
@@ -89,6 +88,7 @@ class Questions:
         self._looking = Looking(preview)
         self._always = Always()
         self._asked: dict[str, _Asked] = {}
+        self._over: dict[str, Asks] = {}  # where it is known what became of them
         self._left = Left()  # calls that programs wait on
 
     # what people say
@@ -102,8 +102,7 @@ class Questions:
 
     def nobody(self, id: str, generation: int) -> None:
         """There is nobody who could answer it: it is not allowed, and whoever asked is told why."""
-        with acting("this answer"):
-            self._place(id).asks.answer(id, generation, Answer(False, by=_UNHEARD))
+        self._waiting(id, generation).asks.answer(id, generation, Answer(False, by=_UNHEARD))
 
     def answer(
         self,
@@ -121,14 +120,15 @@ class Questions:
         one of those that the question offers, or the narrowest; or give a rule. `by` is who said
         so. Raises `AnswerRefused` if the answer is not taken; then nothing was done.
         """
-        with acting("this answer"):
-            asked = self._place(id)
-            words, rules = self._reach(asked.question, allow=allow, always=always, scope=scope)
-            asked.asks.answer(id, generation, Answer(allow, by, words))
-            self._always.add(asked.life, rules)
+        asked = self._waiting(id, generation)
+        words, rules = self._reach(asked.question, allow=allow, always=always, scope=scope)
+        asked.asks.answer(id, generation, Answer(allow, by, words))
+        self._always.add(asked.life, rules)
 
-    def _place(self, id: str) -> _Asked:
+    def _waiting(self, id: str, generation: int) -> _Asked:
         if id not in self._asked:
+            if asks := self._over.get(id):
+                asks.answer(id, generation, Answer(False))  # which says what became of it
             raise UnknownQuestion(f"there is no question {id}")
         return self._asked[id]
 
@@ -166,9 +166,12 @@ class Questions:
             why=why,
         )
         self._asked[question.id] = _Asked(question, run.asks, run.lives[0])
-        for old in list(self._asked)[:-_REMEMBERED]:
-            del self._asked[old]
-        answer = await run.ask(question)
+        try:
+            answer = await run.ask(question)
+        finally:
+            self._over[question.id] = self._asked.pop(question.id).asks
+            for old in list(self._over)[:-_REMEMBERED]:
+                del self._over[old]
         if answer.allowed:
             return ""
         return _NOBODY if answer.by == _UNHEARD else _NOT_ALLOWED

@@ -11,6 +11,7 @@ from lastword.agent.rules import BACKGROUND, LONGEST, TYPED, Action, Rule
 from lastword.core.model import SessionId
 from lastword.core.question import Scope, ScopeKind
 
+_SESSIONS = 1000  # in which something was said for good, that are remembered
 _CHANGES = ("write_file", "edit_file")
 _READS = ("read_file", "list_files", "search_files")
 _PLAIN = re.compile(r"[A-Za-z][\w.-]* [^;&|<>()`$\\\n\r\0*?\[]*")  # one program, and words for it
@@ -85,7 +86,11 @@ class Always:
         """From here on."""
         session, epoch = life
         if rules:
-            self._of[session] = epoch, (*self.holding((life,)), *rules)
+            before = self.holding((life,))
+            self._of.pop(session, None)
+            self._of[session] = epoch, (*before, *rules)
+            for old in list(self._of)[:-_SESSIONS]:
+                del self._of[old]  # where it is asked again
 
     def holding(self, lives: Iterable[tuple[SessionId, str]]) -> tuple[Rule, ...]:
         """What holds for a run of the first session, whose other ones are those above it."""

@@ -60,7 +60,7 @@ async def resume(
     if ending := living.machine.ending:
         raise CellGone(cell, ending.outcome)
     asked = Resume(CellId(cell), generation, results_of(results), tuple(map(CallId, allow)))
-    session.asks.must_take(asked.cell, generation, asked.calls)
+    session.shelf.must_take(asked.cell, generation, asked.calls)
     # accepted in the step that begins here: whoever resumes it next finds that it was
     return await session.send(asked.text, by=by, attachments=(asked.attached,), on_message="queue")
 

@@ -31,7 +31,7 @@ from lastword.errors import (
     UnknownQuestion,
 )
 
-_REMEMBERED = 1000  # of those that are closed, so that a late answer hears why it is refused
+_REMEMBERED = 200  # of those that are closed, so that a late answer hears why it is refused
 
 
 @value

@@ -24,6 +24,7 @@ from lastword.core.receipt import AnswerReport
 from lastword.core.resume import promise_in
 from lastword.core.story import Fact
 from lastword.errors import CellError
+from lastword.runtime.asking import acting
 from lastword.runtime.hold import Hold
 from lastword.runtime.journal import Journal
 from lastword.runtime.rendering import cut
@@ -112,8 +113,9 @@ class Asks:
             ask=question.id,
             question=question if shown else None,
         )
+        run.hold.must_hold(f"this question about {question.tool}")
         current = run.hold.publish(asked)  # the check, in the step that tells it
-        if not current:
+        if not current:  # a stop from another thread was quicker
             run.hold.must_hold(f"this question about {question.tool}")
         ask = Ask(
             question.id,
@@ -149,14 +151,18 @@ class Asks:
     def answer(self, id: str, generation: int, answer: Answer) -> None:
         """Take an answer to what was seen at a generation. Raises AnswerRefused if it is not the
         first, or came too late; then nothing was done."""
-        waiting = self._waiting.get(id)
-        if waiting is None:
-            self._machine.apply(asks.Given(id, generation, answer))  # which says why not
-            return
-        with waiting.told[0].hold.lock:
-            given = asks.Given(id, generation, answer, waiting.current)
-            closed = self._machine.apply(given)
-        self._close(closed)
+        what = "this answer"
+        with acting(what) as right:
+            waiting = self._waiting.get(id)
+            if waiting is None:
+                self._machine.apply(asks.Given(id, generation, answer))  # which says why not
+                return
+            with waiting.told[0].hold.lock:
+                if right:
+                    right.must_hold(what)
+                given = asks.Given(id, generation, answer, waiting.current)
+                closed = self._machine.apply(given)
+            self._close(closed)
 
     def _close(self, closed: Iterable[Closed]) -> None:
         for one in closed:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Literal, get_args
 
+from lastword.core.asks import Ask
 from lastword.core.cell import StoredCell
 from lastword.core.events import EditAsked, Event, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
 from lastword.core.model import (
@@ -32,7 +33,6 @@ from lastword.core.transcript import Entry, Shown
 from lastword.errors import OwnedElsewhere, StoreError, Undurable
 from lastword.runtime import intake
 from lastword.runtime.asking import act, origin_of
-from lastword.runtime.asks import Asks
 from lastword.runtime.checks import (
     attachments_of,
     encodable,
@@ -119,14 +119,15 @@ class Session:
         return self._seat.whose.job(id, by)
 
     @property
-    def asks(self) -> Asks:
-        """What waits for a person here, and in the sessions below it: to be answered once."""
-        return self._seat.asks
+    def asks(self) -> tuple[Ask, ...]:
+        """What waits for a person and can be answered now: what runs ask, here and below, and what
+        programs wait on."""
+        return self._seat.asks.open(self.id)
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """What runs ask, here and below, and can be answered now."""
-        return self.asks.questions(self.id)
+        """What runs ask, here and below, as it is shown."""
+        return self._seat.asks.questions(self.id)
 
     @property
     def waiting(self) -> QueueNews:

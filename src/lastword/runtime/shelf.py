@@ -15,7 +15,7 @@ from lastword.core.cell import CellId, StoredCell, Values
 from lastword.core.cell_events import Frozen
 from lastword.core.cell_orders import Store
 from lastword.core.frontier import CellMachine
-from lastword.core.model import RunId, SessionId
+from lastword.core.model import CallId, RunId, SessionId
 from lastword.core.receipt import CellReport
 from lastword.core.story import ProgramNews
 from lastword.processes import Processes
@@ -78,6 +78,10 @@ class Shelf:
         for cell in cells:
             self._asks.stands(cell)
             self._publish(ProgramNews(RunId(cell.run), cell))
+
+    def must_take(self, cell: CellId, generation: int, calls: tuple[CallId, ...]) -> None:
+        """Raise as a message would be refused that answers these calls, and do nothing."""
+        self._asks.must_take(cell, generation, calls)
 
     def __getitem__(self, id: CellId) -> OnShelf:
         return self._cells[id]

@@ -110,7 +110,7 @@ def _state(session: Session, asking: Collection[str]) -> wire.State:
         return "running"
     if session.ending:
         return "stopping"
-    if session.asks.open(session.id):
+    if session.asks:
         return "asking"
     return "waiting" if session.waiting.messages else "idle"
 

@@ -44,7 +44,7 @@ async def answer(session: Session, ask: Ask, *, allow: bool, by: str = "") -> Ti
 
 def waiting(session: Session) -> list[Ask]:
     """The calls that programs of a session wait on, in the order they are shown."""
-    return [ask for ask in session.asks.open(session.id) if ask.cell]
+    return [ask for ask in session.asks if ask.cell]
 
 
 async def as_question(session: Session, call: PendingCall, known: Questions | None) -> Question:
