@@ -48,8 +48,7 @@ async def load(driver: Driver) -> None:
     if stored:
         if stored.generation > driver.machine.generation:
             driver.feed.begin_anew()  # another process had it in between
-        # what is found moves it, and that alone is not stored: it never goes back
-        driver.machine.generation = max(stored.generation, driver.machine.generation)
+        driver.moves.loaded(stored.generation)
         driver.journal.serial = stored.serial
         driver.cells.found(stored.cells)
         found = _found(driver, stored.standing, recovered)

@@ -13,12 +13,14 @@ from lastword.core.events import (
     EditAsked,
     Event,
     Found,
+    LetGo,
+    Loaded,
     MoveAsked,
     RemoveAsked,
     ResumeAsked,
     StopAsked,
 )
-from lastword.core.model import Reason
+from lastword.core.model import Generation, Reason
 from lastword.core.orders import Start
 from lastword.core.recovery import Recovery
 from lastword.core.session import SessionMachine
@@ -68,20 +70,24 @@ class Moves:
         """The next whose orders are to be carried out."""
         return self._todo.popleft() if self._todo else None
 
+    def loaded(self, generation: Generation) -> None:
+        """The store has told how far the session had got."""
+        with self._lock:
+            self._machine.apply(Loaded(generation))
+
     def now_known(self, found: Found | None) -> None:
         """The store has told. What was stopped meanwhile is stopped before anything can act."""
         with self._lock:
             self.known = True
             if found:
-                found = replace(found, stopping=bool(self._early))
-                self._make(Step(found, [], self._machine.generation, self._now()))
+                self._tell(replace(found, stopping=bool(self._early)))
             for step in self._early:
                 try:
                     self._make(step)
                 except LastwordError as error:
                     step.error = error
             if self._early:  # whatever they left may start now
-                self._make(Step(ClockReached(0.0), [], self._machine.generation, self._now()))
+                self._tell(ClockReached(0.0))
             self._early.clear()
 
     def forget(self) -> bool:
@@ -89,7 +95,8 @@ class Moves:
         with self._lock:
             if self._todo or self._early:
                 return False
-            self.known = self._machine.hushed = False  # its standing has that
+            self._machine.apply(LetGo())
+            self.known = False
             return True
 
     def not_known(self) -> None:
@@ -97,6 +104,9 @@ class Moves:
         the stop comes first when it can is believed."""
         with self._lock:
             self._early = [step for step in self._early if step.promised]
+
+    def _tell(self, event: Event) -> None:
+        self._make(Step(event, [], self._machine.generation, self._now()))
 
     def _make(self, step: Step) -> None:
         step.orders = self._machine.apply(step.event)

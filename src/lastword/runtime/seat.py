@@ -59,7 +59,7 @@ class Seat:
             numbered=(before.epoch, before.last) if before else None,
         )
         self.jobs = Jobs()  # its processes that have an id, its children's included
-        self.whose = Whose(self.jobs, self.machine)
+        self.whose = Whose(self.jobs, self.machine.rights)
         self.kept: list[Kept] = []  # those of them that outlive their runs
 
     @property
