@@ -43,10 +43,9 @@ from lastword.core.scene import Span
 from lastword.core.story import Begun, Fact, Passing, ProgramNews, Progress, Settled, Typing
 from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
-from lastword.runtime.record import Record
+from lastword.runtime.protocol import Record, View
 from lastword.runtime.run import Sink
 from lastword.runtime.shelf import Shelf
-from lastword.runtime.view import View
 from lastword.stores.contract import Overview, StoredMessage, StoredSession, Write
 from lastword.stores.lease import Claim
 

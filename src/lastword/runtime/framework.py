@@ -21,6 +21,7 @@ from lastword.core.transcript import (
     Used,
 )
 from lastword.processes.isolated import prepared
+from lastword.runtime.announcer import Announcer
 from lastword.runtime.asking import asking
 from lastword.runtime.checks import encodable, must_be_native, must_be_text
 from lastword.runtime.executor import Act, FencedExecutor
@@ -28,7 +29,6 @@ from lastword.runtime.going import Going
 from lastword.runtime.history import History
 from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Call
-from lastword.runtime.news import News
 from lastword.runtime.threads import DaemonThreads
 
 R = TypeVar("R")
@@ -41,7 +41,7 @@ class Desk(Protocol):
     threads: DaemonThreads
     journal: Journal
     history: History
-    news: News
+    announcer: Announcer
 
 
 class ForFrameworks:
@@ -56,7 +56,7 @@ class ForFrameworks:
         self._hold = going.hold
         self._loop = asyncio.get_running_loop()
         going.given = self
-        host.news.shown(history)
+        host.announcer.shown(history)
         self._declined = host.history.declined  # when it began
         self._suspects = host.history.suspects
 
@@ -140,7 +140,7 @@ class ForFrameworks:
 
     def notes(self) -> tuple[str, ...]:
         """What the session has to tell the model, for an engine to add to its next request."""
-        return self._desk.news.notes(self.id) if self._hold.granted else ()
+        return self._desk.announcer.notes(self.id) if self._hold.granted else ()
 
     def declined(self, status: int) -> bool:
         """A provider did not take what was asked; whether that was so the last time too."""
@@ -162,7 +162,7 @@ class ForFrameworks:
         self._hold.must_hold("this summary")
         self._desk.journal.add(Summary(encodable(text), upto))
         self.history = await self._desk.history.shown()
-        self._desk.news.shown(self.history)
+        self._desk.announcer.shown(self.history)
         self._hold.must_hold("use of this summary")
         return self.history
 

@@ -1,6 +1,6 @@
 """What of a session stays while anybody has something of it: its lock, its machine, its feed.
 
-A session that is idle leaves memory and comes back as another `Driver`. Its seat has no second:
+A session that is idle leaves memory and comes back as another `Work`. Its seat has no second:
 whoever holds a handle, watches its feed or still unwinds in a run of it holds the seat, and through
 that finds, and is found by, the one conversation of its name. So the generation that a run of
 earlier asks is the session's own, a stop finds what is to be stopped, and events go on being
@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 from lastword.core.model import Generation, SessionId
 from lastword.core.session import SessionMachine
+from lastword.core.story import Fact, FeedEvent
 from lastword.runtime.feed import Feed
 from lastword.runtime.hold import Hold, fenced_at
+from lastword.runtime.inbox import Inbox
 from lastword.runtime.jobs import Jobs
-from lastword.runtime.moves import Moves
 from lastword.runtime.owned import Kept
 from lastword.runtime.shared import Shared
 from lastword.runtime.whose import Whose
@@ -35,7 +36,7 @@ class Left(NamedTuple):
 class Seat:
     """One session's. Any thread may make it."""
 
-    __slots__ = ("feed", "id", "jobs", "kept", "lock", "machine", "moves", "whose")
+    __slots__ = ("feed", "id", "inbox", "jobs", "kept", "lock", "machine", "whose")
 
     def __init__(
         self,
@@ -48,7 +49,7 @@ class Seat:
         self.id = id
         self.lock = above.lock if above else threading.Lock()
         self.machine = SessionMachine(shared.settings, before.generation if before else 0)
-        self.moves = Moves(self.machine, self.lock, shared.loop.time)
+        self.inbox = Inbox(self.machine, self.lock, shared.loop.time)
         self.feed = Feed(
             id,
             shared.loop,
@@ -61,6 +62,11 @@ class Seat:
         self.jobs = Jobs()  # its processes that have an id, its children's included
         self.whose = Whose(self.jobs, self.machine.rights)
         self.kept: list[Kept] = []  # those of them that outlive their runs
+
+    def publish(self, fact: Fact) -> FeedEvent:
+        """Something of the session's own, into its feed."""
+        with self.lock:
+            return self.feed.append(fact, self.machine.generation)
 
     @property
     def left(self) -> Left:

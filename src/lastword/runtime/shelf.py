@@ -19,8 +19,8 @@ from lastword.core.model import RunId
 from lastword.core.receipt import CellReport
 from lastword.core.story import ProgramNews
 from lastword.processes import Processes
+from lastword.runtime.feed import Publish
 from lastword.runtime.journal import Journal
-from lastword.runtime.news import Publish
 
 
 class OnShelf(Protocol):

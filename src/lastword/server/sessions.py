@@ -13,7 +13,7 @@ from lastword.core.model import Attachment, Policy, SessionId
 from lastword.core.words import means_stop
 from lastword.errors import RuntimeClosed
 from lastword.runtime.session import Session
-from lastword.runtime.stop import Answer
+from lastword.runtime.ticket import Answer
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.limits import STOP_WORDS
@@ -109,7 +109,7 @@ def _state(session: Session, asking: Collection[str]) -> wire.State:
         return "running"
     if session.ending:
         return "stopping"
-    if any(cell.stored.record.paused for cell in session.shelf.cells):
+    if any(cell.record.paused for cell in session.programs):
         return "asking"
     return "waiting" if session.waiting.messages else "idle"
 

@@ -45,7 +45,7 @@ def waits_at(cell: StoredCell) -> int:
 
 def waiting(session: Session) -> list[tuple[StoredCell, PendingCall]]:
     """The calls that programs of a session wait on, in the order they are shown."""
-    stand = [one.stored for one in session.shelf.cells if waits_at(one.stored)]
+    stand = [one for one in session.programs if waits_at(one)]
     frontiers = [(cell, cell.record.frontier) for cell in stand]
     return [(cell, call) for cell, at in frontiers if at for call in at.pending]
 
