@@ -45,7 +45,7 @@ from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
 from lastword.runtime.protocol import Record, View
 from lastword.runtime.run import Sink
-from lastword.runtime.shelf import Shelf
+from lastword.runtime.session_cells import SessionCells
 from lastword.stores.contract import Overview, StoredMessage, StoredSession, Write
 from lastword.stores.lease import Claim
 
@@ -86,8 +86,8 @@ __all__ = [
     "Result",
     "Row",
     "Said",
+    "SessionCells",
     "Settled",
-    "Shelf",
     "Sink",
     "Span",
     "StoredCell",

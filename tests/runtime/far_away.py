@@ -25,7 +25,7 @@ from lastword.core.transcript import Shown
 from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
 from lastword.runtime.protocol import Changing, Counterpart, Doings, Now, Page, Sent, View
-from lastword.runtime.shelf import Shelf
+from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.ticket import Answer
 from lastword.stores.contract import Overview
 
@@ -190,7 +190,7 @@ class Away:
         raise NotImplementedError(NOT_HERE)
 
     @property
-    def cells(self) -> Shelf:
+    def cells(self) -> SessionCells:
         raise NotImplementedError(NOT_HERE)
 
 

@@ -37,9 +37,9 @@ from lastword.errors import (
     StaleAnswer,
     UnknownQuestion,
 )
+from lastword.runtime.active_run import ActiveRun, run_here
 from lastword.runtime.asking import acting, from_outside
 from lastword.runtime.clock import time_of_day
-from lastword.runtime.going import Going, run_here
 from lastword.runtime.ledger import Call
 from lastword.runtime.threads import DaemonThreads
 from lastword.stores.aside import aside
@@ -84,7 +84,7 @@ class _Grant:
 class _Open:
     question: Question
     asker: Asker
-    going: Going | None
+    going: ActiveRun | None
     unheard: bool = False  # it was answered because there is nobody to ask
     answer: asyncio.Future[bool] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from lastword.core.asks import Answer
 from lastword.core.model import Generation, RunId, SessionId
-from lastword.runtime.going import Going, run_here
+from lastword.runtime.active_run import ActiveRun, run_here
 from lastword.runtime.ledger import Call
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ class Asker(Protocol):
 class _Here:
     """The run that makes a call, as far as it can be told today."""
 
-    def __init__(self, going: Going) -> None:
+    def __init__(self, going: ActiveRun) -> None:
         self._going = going
         self.id = going.hold.run
         self.session = SessionId(self.id.rpartition("#")[0])

@@ -38,8 +38,8 @@ from lastword.runtime.protocol import Changing, Doings, Now, Sent
 from lastword.runtime.record import Reader
 from lastword.runtime.runs import Kin
 from lastword.runtime.seat import Seat
+from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.shared import Shared
-from lastword.runtime.shelf import Shelf
 from lastword.runtime.stopping import fence, stop_soon
 from lastword.runtime.tasks import unless_closed
 from lastword.runtime.ticket import Answer, Ticket
@@ -245,7 +245,7 @@ class Conversation:
         return Reader(self)
 
     @property
-    def cells(self) -> Shelf:
+    def cells(self) -> SessionCells:
         return self.work.cells
 
     def process(self, id: str, by: str | None) -> Job:

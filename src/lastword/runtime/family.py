@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 
 from lastword.core.model import Outcome, SessionId
 from lastword.errors import LastwordError, TooDeep
+from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.asking import running
 from lastword.runtime.children import Child, ChildRun
 from lastword.runtime.conversation import Conversation
-from lastword.runtime.going import Going
 from lastword.runtime.journal import ask
 from lastword.runtime.offspring import Descendant
 from lastword.runtime.protocol import Sent
@@ -44,7 +44,7 @@ class Family:
         self._tasks.cancel()
 
     async def start(
-        self, parent: SessionId, going: Going, text: str, engine: Engine | None, keep: bool
+        self, parent: SessionId, going: ActiveRun, text: str, engine: Engine | None, keep: bool
     ) -> Child:
         """A run under the one that is going in that session."""
         name = await self._new_name(going)
@@ -66,7 +66,7 @@ class Family:
             await unless_closed(storing)
         return Child(child)
 
-    async def _new_name(self, going: Going) -> SessionId:
+    async def _new_name(self, going: ActiveRun) -> SessionId:
         """A name for a child's session that nobody's has, here or in the store."""
         store = self._shared().store
         while True:
@@ -76,7 +76,13 @@ class Family:
                 return name
 
     def _born(
-        self, name: SessionId, parent: SessionId, going: Going, engine: Engine | None, *, keep: bool
+        self,
+        name: SessionId,
+        parent: SessionId,
+        going: ActiveRun,
+        engine: Engine | None,
+        *,
+        keep: bool,
     ) -> Conversation:
         sessions, shared = self._sessions, self._shared()
         ancestors = (*sessions.of(parent).kin.ancestors, parent)

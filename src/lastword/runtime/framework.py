@@ -21,11 +21,11 @@ from lastword.core.transcript import (
     Used,
 )
 from lastword.processes.isolated import prepared
+from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.announcer import Announcer
 from lastword.runtime.asking import asking
 from lastword.runtime.checks import encodable, must_be_native, must_be_text
 from lastword.runtime.executor import Act, FencedExecutor
-from lastword.runtime.going import Going
 from lastword.runtime.history import History
 from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Call
@@ -47,7 +47,7 @@ class Desk(Protocol):
 class ForFrameworks:
     """The part of a `Run` that knows how frameworks work."""
 
-    def __init__(self, host: Desk, going: Going, history: Sequence[Shown]) -> None:
+    def __init__(self, host: Desk, going: ActiveRun, history: Sequence[Shown]) -> None:
         self.history: Sequence[Shown] = (
             history  # what the model is to be shown; this run's message is last
         )
@@ -170,5 +170,5 @@ class ForFrameworks:
 def run_inside() -> ForFrameworks | None:
     """The run to which a framework's own code is held here; None outside of all runs."""
     here = asking()
-    given = here.given if isinstance(here, Going) else None
+    given = here.given if isinstance(here, ActiveRun) else None
     return given if isinstance(given, ForFrameworks) else None

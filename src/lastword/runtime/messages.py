@@ -156,7 +156,7 @@ class Messages:
         if message.attachments:
             with self._seat.lock:
                 self._seat.feed.shed()
-        self._shared.tally.accepted += 1
+        self._shared.counters.accepted += 1
         [ticket] = self._tickets[message.id]
         ticket.run, ticket.placed = order.run, order.placement
         if move.settlement:
@@ -188,6 +188,6 @@ class Messages:
         )
         self._journal.add(*move.notes(order), finished)
         self._seat.publish(finished)
-        self._shared.tally.runs[outcome] += order.started
+        self._shared.counters.runs[outcome] += order.started
         log.info("ended session=%s run=%s outcome=%s", self._seat.id, turn.run, outcome)
         return [ticket for id_ in ids for ticket in self._tickets.pop(id_, [])]

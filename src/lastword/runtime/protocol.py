@@ -37,7 +37,7 @@ from lastword.core.transcript import Entry, Shown
 from lastword.core.value import value
 from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
-from lastword.runtime.shelf import Shelf
+from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.ticket import Answer, Ticket
 from lastword.stores.contract import Overview
 
@@ -198,6 +198,6 @@ class Counterpart(Protocol):
         ...
 
     @property
-    def cells(self) -> Shelf:
+    def cells(self) -> SessionCells:
         """Its programs themselves, for the floor that runs them, in the process that does."""
         ...

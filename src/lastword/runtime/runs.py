@@ -21,9 +21,9 @@ from lastword.core.receipt import Unconfirmed
 from lastword.core.story import Fact, Typing, is_effect
 from lastword.core.transcript import Entry
 from lastword.errors import ImpossibleMove, StaleRun
+from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.announcer import Announcer
 from lastword.runtime.children import Child
-from lastword.runtime.going import Going
 from lastword.runtime.history import History
 from lastword.runtime.hold import Hold
 from lastword.runtime.inbox import Move
@@ -32,8 +32,8 @@ from lastword.runtime.ledger import Ledger
 from lastword.runtime.owned import Owned
 from lastword.runtime.run import Engine, Run
 from lastword.runtime.seat import Seat
+from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.shared import Shared
-from lastword.runtime.shelf import Shelf
 from lastword.runtime.speech import Speech
 from lastword.runtime.stop import Stops
 from lastword.runtime.tasks import Tasks, described, kind_of
@@ -45,7 +45,7 @@ class Kin(NamedTuple):
     """Of a child's session: those above it. A person's has none."""
 
     ancestors: tuple[SessionId, ...] = ()  # their sessions, root first
-    parent: Going | None = None  # the run that started it, if its end is to be the child's end
+    parent: ActiveRun | None = None  # the run that started it, if its end is to be the child's end
     root: Seat | None = None  # the person's
     engine: Engine | None = None  # its own
 
@@ -62,7 +62,7 @@ class Runs:
         *,
         journal: Journal,
         announcer: Announcer,
-        cells: Shelf,
+        cells: SessionCells,
         stops: Stops,
     ) -> None:
         self.id, self.ancestors = seat.id, kin.ancestors
@@ -71,7 +71,7 @@ class Runs:
         self.history = History(seat.id, shared.store, journal, shared.partial)
         self.announcer = announcer
         self.cells = cells
-        self.going: dict[RunId, Going] = {}
+        self.going: dict[RunId, ActiveRun] = {}
         self._seat = seat
         self._shared = shared
         self._engine = kin.engine or shared.engine
@@ -94,7 +94,7 @@ class Runs:
         doubts = self.history.doubts
         ledger = Ledger(hold, self.journal, self.threads, shared.before_tool, processes, doubts)
         speech = Speech(run, self.journal, waits=shared.store.durable)
-        going = Going(order.turn, hold, ledger, processes, parent, speech)
+        going = ActiveRun(order.turn, hold, ledger, processes, parent, speech)
         if (
             shared.sink is not None and not self.ancestors
         ):  # what a child says, its parent passes on
@@ -113,7 +113,7 @@ class Runs:
         going = self.going[order.run]
         going.turn = replace(going.turn, messages=going.turn.messages + order.messages)
 
-    async def _drive(self, going: Going) -> None:
+    async def _drive(self, going: ActiveRun) -> None:
         going.enter()
         run = Run(self, going, await self.history.for_a_run(lambda: going.hold.current))
         if not going.hold.current:
@@ -127,7 +127,7 @@ class Runs:
             async with asyncio.timeout(self._shared.deadline):
                 await going.hold.ended("delivery")  # it comes before what the next run says
 
-    def _main_done(self, going: Going, task: asyncio.Task[None]) -> None:
+    def _main_done(self, going: ActiveRun, task: asyncio.Task[None]) -> None:
         run = going.hold.run
         error = "it was cancelled from outside" if task.cancelled() else task.exception()
         if self._shared.watchdog:
@@ -150,7 +150,7 @@ class Runs:
         going.main = None  # its traceback holds all of this; let it go without the collector
         self._retire(going)
 
-    def _retire(self, going: Going) -> None:
+    def _retire(self, going: ActiveRun) -> None:
         """See off what a run that ended by itself left behind."""
         left = going.living or going.hold.under_way or going.children or going.processes.any
         if left and not self._stops.see(going):
@@ -159,7 +159,7 @@ class Runs:
             settlement.goings.append(going)
             settlement.begin([])
 
-    def lose(self, run: RunId, outcome: Outcome) -> Going:
+    def lose(self, run: RunId, outcome: Outcome) -> ActiveRun:
         """A run has lost the session: its calls are settled, its typing mark is taken down."""
         going = self.going[run]
         going.ended = outcome in (Outcome.COMPLETED, Outcome.FAILED)
@@ -174,12 +174,12 @@ class Runs:
                 going.sink.last_word(event, unless=partial(self._types_beside, going))
         return going
 
-    def _types_beside(self, going: Going) -> bool:
+    def _types_beside(self, going: ActiveRun) -> bool:
         return any(g.hold.typing for g in self.going.values() if g is not going)
 
     # what a run asks for
 
-    async def take_steering(self, going: Going) -> tuple[Message, ...]:
+    async def take_steering(self, going: ActiveRun) -> tuple[Message, ...]:
         """What was sent to steer it, which it is given once."""
         going.hold.must_hold("taking of what was sent to steer it")
         try:
@@ -197,7 +197,7 @@ class Runs:
         return tuple(joined)
 
     async def start_child(
-        self, going: Going, text: str, *, engine: Engine | None, keep: bool
+        self, going: ActiveRun, text: str, *, engine: Engine | None, keep: bool
     ) -> Child:
         """A run under this one."""
         if not going.hold.granted:

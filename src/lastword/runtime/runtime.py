@@ -24,6 +24,7 @@ from lastword.runtime.checks import (
 )
 from lastword.runtime.clock import Clock, time_of_day
 from lastword.runtime.conversation import Conversation
+from lastword.runtime.counters import Counters
 from lastword.runtime.family import Family
 from lastword.runtime.journal import ask
 from lastword.runtime.ledger import BeforeTool
@@ -45,7 +46,6 @@ from lastword.runtime.settings import (
 )
 from lastword.runtime.shared import Shared
 from lastword.runtime.stop import of_all
-from lastword.runtime.tally import Tally
 from lastword.runtime.tasks import Tasks, unless_closed
 from lastword.runtime.tenure import opened
 from lastword.runtime.threads import DaemonThreads
@@ -105,7 +105,7 @@ class Runtime:
         self._feed_limit = feed_limit
         self._clock = clock
         self._shared: Shared | None = None
-        self.tally = Tally()  # what happened in it, counted
+        self.counters = Counters()  # what happened in it, counted
         self._closed = False
         self._rest = seconds_of(rest, "rest")
         self._sessions: Sessions | None = None
@@ -137,7 +137,7 @@ class Runtime:
             thread=threading.get_ident(),
             settings=self.settings,
             clock=self._clock,
-            tally=self.tally,
+            counters=self.counters,
             threads=DaemonThreads(),
             processes=self.processes,
             watchdog=None if stall is None else Watchdog(loop, stall_after=stall),

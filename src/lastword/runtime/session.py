@@ -38,7 +38,7 @@ from lastword.runtime.checks import (
 from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
 from lastword.runtime.protocol import Counterpart, Over, Record, Sent, View
-from lastword.runtime.shelf import Shelf
+from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.ticket import Answer, Ticket
 from lastword.stores.contract import Overview
 
@@ -133,7 +133,7 @@ class Session:
         return self._counterpart.doings().programs
 
     @property
-    def shelf(self) -> Shelf:
+    def shelf(self) -> SessionCells:
         """The same, for who runs them."""
         return self._counterpart.cells
 

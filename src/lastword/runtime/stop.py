@@ -28,8 +28,8 @@ from lastword.core.receipt import (
 )
 from lastword.core.story import Settled
 from lastword.errors import StoreError
+from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.feed import Publish
-from lastword.runtime.going import Going
 from lastword.runtime.journal import Journal
 from lastword.runtime.outcomes import Outcomes, Told
 from lastword.runtime.owned import Kept
@@ -74,7 +74,7 @@ class Settlement:
         silent: bool = False,
     ) -> None:
         loop = asyncio.get_running_loop()
-        self.goings: list[Going] = []
+        self.goings: list[ActiveRun] = []
         self.runs: list[RunId] = []
         self.messages: list[MessageReport] = []
         self.fence: asyncio.Future[bool] = loop.create_future()  # stored, or could not be
@@ -179,7 +179,7 @@ class Settlement:
             return
         session = self._session
         session.publish(replace(receipt, later=None))
-        session.shared.tally.stopped(receipt)
+        session.shared.counters.stopped(receipt)
         log.info(
             "stopped session=%s generation=%d runs=%d dropped=%d ms=%d",
             session.id,
@@ -215,7 +215,7 @@ class Settlement:
             yield one
             one = one._previous  # noqa: SLF001 - of its own kind
 
-    def includes(self, caller: Going | None) -> bool:
+    def includes(self, caller: ActiveRun | None) -> bool:
         """Whether whoever asks is part of what is being ended."""
         return caller is not None and any(
             caller.descends_from(settlement.goings) for settlement in self._chain()
@@ -273,7 +273,7 @@ async def _wait_for(future: asyncio.Future[Receipt]) -> None:
     await asyncio.wait([future])
 
 
-async def _until_gone(left: list[tuple[float, Going]]) -> None:
+async def _until_gone(left: list[tuple[float, ActiveRun]]) -> None:
     for deadline, going in left:
         with suppress(TimeoutError):
             async with asyncio.timeout_at(deadline):
@@ -336,7 +336,7 @@ class Stops:
         while self.pending:
             await asyncio.wait([settlement.done for settlement in self.pending])
 
-    def see(self, going: Going) -> bool:
+    def see(self, going: ActiveRun) -> bool:
         """Whether one of them sees this run off."""
         return any(going in settlement.goings for settlement in self.pending)
 
@@ -350,7 +350,7 @@ class Stops:
         ]
         return _until_gone(left) if left else None
 
-    def unconfirmed(self, others: Iterable[Going]) -> tuple[Unconfirmed, ...]:
+    def unconfirmed(self, others: Iterable[ActiveRun]) -> tuple[Unconfirmed, ...]:
         """What of theirs, and of others that were stopped, has not ended. Any thread may ask."""
         goings = [one for settlement in tuple(self.pending) for one in settlement.goings]
         goings += [one for one in others if one not in goings]

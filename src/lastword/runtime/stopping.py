@@ -21,7 +21,7 @@ from lastword.core.model import Reason
 from lastword.core.orders import End, Pause
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
 from lastword.errors import RuntimeClosed, StoreError, Superseded
-from lastword.runtime.going import Going, run_here
+from lastword.runtime.active_run import ActiveRun, run_here
 from lastword.runtime.inbox import Move
 from lastword.runtime.seat import Seat
 from lastword.runtime.shared import Shared
@@ -113,7 +113,7 @@ def _hand_over(done: asyncio.Future[Receipt], to: concurrent.futures.Future[Rece
 # what it is answered
 
 
-def _answer(of: Stoppable, move: Move, caller: Going | None) -> asyncio.Future[Receipt]:
+def _answer(of: Stoppable, move: Move, caller: ActiveRun | None) -> asyncio.Future[Receipt]:
     """The receipt of what this move stopped, or of the stop that is still being settled."""
     if why := of.beyond:
         return _given(_at_fence(of, move, beyond=why))
@@ -127,7 +127,7 @@ def _answer(of: Stoppable, move: Move, caller: Going | None) -> asyncio.Future[R
     return settlement.answer
 
 
-def _answer_early(of: Stoppable, move: Move, caller: Going | None) -> asyncio.Future[Receipt]:
+def _answer_early(of: Stoppable, move: Move, caller: ActiveRun | None) -> asyncio.Future[Receipt]:
     """The receipt of a stop that came before anybody knew what there is to stop."""
 
     async def answer() -> Receipt:

@@ -21,8 +21,8 @@ from lastword.runtime.messages import Messages
 from lastword.runtime.outcomes import Outcomes
 from lastword.runtime.runs import Kin, Runs
 from lastword.runtime.seat import Seat
+from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.shared import Shared
-from lastword.runtime.shelf import Shelf
 from lastword.runtime.stop import Stops
 from lastword.runtime.tasks import ended
 
@@ -48,7 +48,7 @@ class Work:
         self.messages = Messages(seat, shared, journal, tell)
         self.outcomes = Outcomes(id_, journal)
         self.announcer = Announcer(seat.machine, seat.publish, journal, self.outcomes)
-        self.cells = Shelf(journal, shared.processes, seat.publish)
+        self.cells = SessionCells(journal, shared.processes, seat.publish)
         self.stops = Stops(id_, shared, seat.publish, home.kept, journal, self.outcomes, close)
         self.runs = Runs(
             seat,

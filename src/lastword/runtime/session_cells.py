@@ -23,7 +23,7 @@ from lastword.runtime.feed import Publish
 from lastword.runtime.journal import Journal
 
 
-class OnShelf(Protocol):
+class OpenCell(Protocol):
     """A cell that has not ended."""
 
     @property
@@ -37,7 +37,7 @@ class OnShelf(Protocol):
         ...
 
 
-class Shelf:
+class SessionCells:
     """One session's."""
 
     def __init__(self, journal: Journal, processes: Processes, publish: Publish) -> None:
@@ -45,9 +45,9 @@ class Shelf:
         self._journal = journal
         self._publish = publish
         journal.on_cells = self.tell  # they stand where the store has them
-        self._cells: dict[CellId, OnShelf] = {}
+        self._cells: dict[CellId, OpenCell] = {}
         # that have ended and are looked at, so that a second observer finds the first
-        self.seen: WeakValueDictionary[CellId, OnShelf] = WeakValueDictionary()
+        self.seen: WeakValueDictionary[CellId, OpenCell] = WeakValueDictionary()
 
     def found(self, cells: Iterable[StoredCell]) -> None:
         """An earlier process left these. Those that were not at a frontier are lost."""
@@ -66,14 +66,14 @@ class Shelf:
         for cell in cells:
             self._publish(ProgramNews(RunId(cell.run), cell))
 
-    def __getitem__(self, id: CellId) -> OnShelf:
+    def __getitem__(self, id: CellId) -> OpenCell:
         return self._cells[id]
 
     def __contains__(self, id: object) -> bool:
         return id in self._cells
 
     @property
-    def cells(self) -> tuple[OnShelf, ...]:
+    def cells(self) -> tuple[OpenCell, ...]:
         """Those that have not ended."""
         return tuple(self._cells.values())
 
@@ -82,7 +82,7 @@ class Shelf:
         """Whether one of them was taken up here: whoever has it has more of it than the store."""
         return any(not isinstance(cell, Asleep) for cell in self._cells.values()) or bool(self.seen)
 
-    def put(self, cell: OnShelf) -> None:
+    def put(self, cell: OpenCell) -> None:
         """It is to be found here, in place of what was."""
         self._cells[cell.stored.id] = cell
 

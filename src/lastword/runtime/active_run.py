@@ -23,7 +23,7 @@ from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
 
 
-class Going:
+class ActiveRun:
     """Everything that has to be gone before a run is."""
 
     def __init__(
@@ -32,7 +32,7 @@ class Going:
         hold: Hold,
         ledger: Ledger,
         processes: Owned,
-        parent: Going | None,
+        parent: ActiveRun | None,
         speech: Speech,
     ) -> None:
         self.turn = turn
@@ -70,7 +70,7 @@ class Going:
         running.set(self)
         calling.set(("", ""))  # whoever sent the message may have done so in a call of its own
 
-    def descends_from(self, others: list[Going]) -> bool:
+    def descends_from(self, others: list[ActiveRun]) -> bool:
         """Whether it is one of them, or a child of one of them, at any depth."""
         return self in others or (self.parent is not None and self.parent.descends_from(others))
 
@@ -84,7 +84,7 @@ class Going:
         for one in (self, *self._above()):
             one.ledger.answered(call, tool, subject, answer)
 
-    def _above(self) -> Iterator[Going]:
+    def _above(self) -> Iterator[ActiveRun]:
         """The runs that it works for; one that has ended, and was outlived, is told no more."""
         above = self.parent
         while above is not None and above.hold.current:
@@ -174,7 +174,7 @@ class Going:
         return self.hold.dropped + sum(child.dropped for child in self.children)
 
 
-def run_here() -> Going | None:
+def run_here() -> ActiveRun | None:
     """The run in whose name this is done; it may have ended. None outside of all runs."""
     here = running.get()
-    return here if isinstance(here, Going) else None
+    return here if isinstance(here, ActiveRun) else None
