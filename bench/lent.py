@@ -55,7 +55,7 @@ async def lent_run(
         await over.wait()
 
     async with Runtime(lend, sink=sink, store=store or MemoryStore()) as runtime:
-        with patch("lastword.runtime.driver.Hold", hold):
+        with patch("lastword.runtime.runs.Hold", hold):
             ticket = await runtime.session("bench").send("go")
             run = await lent
         try:

@@ -45,10 +45,9 @@ from lastword.core.story import Begun, Fact, Passing, ProgramNews, Progress, Set
 from lastword.runtime.asks import Asks
 from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
-from lastword.runtime.record import Record
+from lastword.runtime.protocol import Record, View
 from lastword.runtime.run import Sink
-from lastword.runtime.shelf import Shelf
-from lastword.runtime.view import View
+from lastword.runtime.session_cells import SessionCells
 from lastword.stores.contract import Overview, StoredMessage, StoredSession, Write
 from lastword.stores.lease import Claim
 
@@ -90,8 +89,8 @@ __all__ = [
     "Result",
     "Row",
     "Said",
+    "SessionCells",
     "Settled",
-    "Shelf",
     "Sink",
     "Span",
     "StoredCell",

@@ -58,7 +58,7 @@ async def asked(questions: Questions) -> Question:
     return question
 
 
-@pytest.mark.scenario("W54", part="agent")
+@pytest.mark.scenario("W55", part="agent")
 async def test_an_answer_after_a_stop_from_another_thread_is_refused_before_the_loop_knows() -> (
     None
 ):
@@ -80,7 +80,7 @@ async def test_an_answer_after_a_stop_from_another_thread_is_refused_before_the_
     assert questions.rules("s").decide("shell", "make")[0] == "ask"  # nothing was said for good
 
 
-@pytest.mark.scenario("W54", part="agent")
+@pytest.mark.scenario("W55", part="agent")
 def test_of_two_answers_and_a_stop_at_once_one_is_the_end_of_it(schedules: int) -> None:
     async def story() -> None:
         taken: list[str] = []
@@ -108,7 +108,7 @@ def test_of_two_answers_and_a_stop_at_once_one_is_the_end_of_it(schedules: int) 
     explore(story, schedules)
 
 
-@pytest.mark.scenario("W54", part="agent")
+@pytest.mark.scenario("W55", part="agent")
 async def test_what_a_run_below_asks_is_shown_and_on_record_in_every_session_above() -> None:
     async with asking(depth=2) as (r, questions):
         session = r.session("s")
@@ -137,7 +137,7 @@ def withdrawn(events: list[FeedEvent]) -> bool:
     return any(isinstance(event.fact, Withdrawn) for event in events)
 
 
-@pytest.mark.scenario("W54", part="agent")
+@pytest.mark.scenario("W55", part="agent")
 async def test_a_question_is_withdrawn_above_though_only_the_session_below_was_stopped() -> None:
     async with asking(depth=2) as (r, questions):
         session = r.session("s")
@@ -153,7 +153,7 @@ async def test_a_question_is_withdrawn_above_though_only_the_session_below_was_s
         await session.stop()
 
 
-@pytest.mark.scenario("W54", part="agent")
+@pytest.mark.scenario("W55", part="agent")
 async def test_what_a_run_below_asks_ends_with_the_run_above_before_that_has_ended() -> None:
     async with asking(depth=1) as (r, questions):
         session = r.session("s")
@@ -166,7 +166,7 @@ async def test_what_a_run_below_asks_ends_with_the_run_above_before_that_has_end
     assert kinds.index(Asked) < kinds.index(Withdrawn) < kinds.index(Finished)
 
 
-@pytest.mark.scenario("W54", part="agent")
+@pytest.mark.scenario("W55", part="agent")
 async def test_a_stop_takes_back_what_a_program_waits_on_in_its_own_step() -> None:
     async def engine(run: Run) -> None:
         await (await PausableCell.start(run, "await ask(1)", tools=[ASK])).wait()
@@ -183,7 +183,7 @@ async def test_a_stop_takes_back_what_a_program_waits_on_in_its_own_step() -> No
         assert [cell.cell for cell in (await stopping).cells] == [ask.cell]
 
 
-@pytest.mark.scenario("W54", part="agent")
+@pytest.mark.scenario("W55", part="agent")
 async def test_what_was_allowed_for_good_holds_for_the_runs_below() -> None:
     questions, done, again = Questions(Rules.parse(["ask shell"])), list[str](), Latch()
 
@@ -215,7 +215,7 @@ async def restarted(session: Session) -> Following:
     return following
 
 
-@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.scenario("W56", part="agent")
 async def test_after_kill_9_a_question_is_withdrawn_and_a_program_answered_once(
     tmp_path: Path,
 ) -> None:
@@ -253,7 +253,7 @@ async def test_after_kill_9_a_question_is_withdrawn_and_a_program_answered_once(
         assert stored.record.ending.result == "7"
 
 
-@pytest.mark.scenario("W55", part="agent")
+@pytest.mark.scenario("W56", part="agent")
 async def test_an_answer_that_waits_is_found_after_kill_9_and_no_second_one_is_taken(
     tmp_path: Path,
 ) -> None:

@@ -17,6 +17,8 @@ from lastword.core.events import (
     Ended,
     Event,
     Found,
+    LetGo,
+    Loaded,
     MoveAsked,
     RemoveAsked,
     ResumeAsked,
@@ -52,6 +54,7 @@ def judge(
     if isinstance(event, StopAsked) and not ends and event.run is None and not ghost.free:
         must(orders == [], "an idle stop says that it was idle")
         unchanged(before, after, "an idle stop changes nothing at all")
+    _as_stored(before, event, after)
     _moved(before, event, after, orders)
     _fenced(before, after, orders)
 
@@ -69,6 +72,14 @@ def judge(
     _goes_on(after, ghost)
     runs = {w.turn.run for w in after.waiting}
     return ghost._replace(windows=tuple(w for w in ghost.windows if w[0] in runs))
+
+
+def _as_stored(before: SessionMachine, event: Event, after: SessionMachine) -> None:
+    if isinstance(event, Loaded):
+        same = vars(after) | {"generation": before.generation} == vars(before)
+        must(same, "to learn how far a session got changes nothing else")
+    if isinstance(event, LetGo):
+        must(not after.hushed, "what the store has is not known until it is asked")
 
 
 def _fenced(before: SessionMachine, after: SessionMachine, orders: list[Order]) -> None:
@@ -103,7 +114,7 @@ def forbidden(  # noqa: PLR0911, PLR0912 - one match, one arm an event
             return None if idle or _entitled(before, by, named) else NotAllowed
         case EditAsked(message, _, by) | RemoveAsked(message, by) | MoveAsked(message, _, by):
             return _untouchable(before, event, message, by)
-        case Found():
+        case Loaded() | Found() | LetGo():
             return ImpossibleMove if ghost.here or ghost.storing else None
         case ResumeAsked(origin):
             stopped = ghost.hushed or ghost.paused
@@ -243,7 +254,9 @@ def _moved(
     steps = after.generation - before.generation
     old, new = _holder(before), _holder(after)
     stop = isinstance(event, StopAsked) and event.run is None and bool(orders) and old is None
-    if isinstance(event, Found):
+    if isinstance(event, Loaded):
+        must(after.generation == max(before.generation, event.generation), "none is used twice")
+    elif isinstance(event, Found):
         must(steps >= 1, "whoever had the session before has it no longer")
     elif old == new:
         must(steps == stop, "the generation moves at a stop, and never under a run that goes on")
@@ -292,6 +305,8 @@ def _told(  # noqa: PLR0911, PLR0912 - one match, one arm an event
             return ghost._replace(
                 here=tuple(found), plain=frozenset(found), paused=held, waited=held, hushed=hushed
             )
+        case LetGo():
+            return ghost._replace(hushed=False)
         case MoveAsked():
             return ghost._replace(plain=frozenset())
         case ResumeAsked():

@@ -61,7 +61,9 @@ def _asks(module: ModuleType, found: str) -> None:
 
 
 KINDS = {
-    "session": Kind(("queue", "session"), MUTATIONS + RIGHTS + WHOSE + RESTART, _sessions),
+    "session": Kind(
+        ("queue", "rights", "session"), MUTATIONS + RIGHTS + WHOSE + RESTART, _sessions
+    ),
     "cell": Kind(
         ("outlet", "pending", "frontier"),
         RESUMES + ENDS + CONTINUING + OBSERVERS + RESTARTS,

@@ -22,6 +22,10 @@ def queue(name: str, function: str, change: Change, found: str = "every policy")
     return Mutation(name, f"core.queue:{function}", change, found)
 
 
+def rights(name: str, function: str, change: Change, found: str = "rights") -> Mutation:
+    return Mutation(name, f"core.rights:Rights.{function}", change, found)
+
+
 MUTATIONS = (
     session("a start does not move the generation", "_occupy", dropped("_advance")),
     session("losing the session does not move the generation", "_vacate", dropped("_advance")),
@@ -36,7 +40,11 @@ MUTATIONS = (
         instead("return []", "self.hushed = True\nreturn []"),
     ),
     session("a stop leaves its run in place", "_cancel", instead("self._vacate", "self._advance")),
-    session("a stop forgets the steering", "_stop", without("steering")),
+    session(
+        "a stop forgets the steering",
+        "_stop",
+        instead("self._here()", "(*self._active(), *turns(self.waiting))"),
+    ),
     session(
         "a stop drops the steering silently",
         "_cancel",
@@ -45,7 +53,11 @@ MUTATIONS = (
             "held = turn is self.active\nif turn in self.steering:\n    continue",
         ),
     ),
-    session("a stop forgets the queue", "_stop", without("turns")),
+    session(
+        "a stop forgets the queue",
+        "_stop",
+        instead("self._here()", "(*self._active(), *self.steering)"),
+    ),
     session(
         "a stop spares what waits for a person",
         "_stop",
@@ -235,8 +247,8 @@ MUTATIONS = (
         "a stop by run id ends the queue too",
         "_stop_run",
         instead(
-            "self._stoppable(by, self.steering)",
-            "self._stoppable(by, (*self.steering, *turns(self.waiting)))",
+            "self.rights.stoppable(by, self.steering)",
+            "self.rights.stoppable(by, (*self.steering, *turns(self.waiting)))",
         ),
     ),
     session(

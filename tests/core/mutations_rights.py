@@ -2,43 +2,42 @@
 
 from __future__ import annotations
 
-from tests.core.mutations import session
+from tests.core.mutations import rights, session
 from tests.mutations.changes import dropped, instead, without
 
 RIGHTS = (
     session(
         "a stop needs no right",
         "_stop",
-        instead("self._must_be_allowed", "self._stoppable"),
+        instead("self.rights.must_be_allowed", "self.rights.stoppable"),
         "rights",
     ),
     session(
         "a stop without rights ends what others began",
         "_stop",
         instead(
-            "self._must_be_allowed(by, (*self._active(), *self.steering, *turns(self.waiting)))",
-            "self._must_be_allowed(None, (*self._active(), *self.steering, *turns(self.waiting)))",
+            "self.rights.must_be_allowed(by, self._here())",
+            "self.rights.must_be_allowed(None, self._here())",
         ),
         "rights",
     ),
-    session("nobody owns a turn", "may_stop", without("whose"), "rights"),
-    session("everybody owns a turn", "may_stop", instead("whose == by", "True"), "rights"),
-    session(
+    rights("nobody owns a turn", "may_stop", without("whose")),
+    rights("everybody owns a turn", "may_stop", instead("whose == by", "True")),
+    rights(
         "the stoppers have no right",
         "may_stop",
         instead(
-            "by is None or allowed is None or by in allowed or (whose == by)",
-            "by is None or allowed is None or whose == by",
+            "by is None or self.stoppers is None or by in self.stoppers or (whose == by)",
+            "by is None or self.stoppers is None or whose == by",
         ),
-        "rights",
     ),
     session(
-        "a stop by run id needs no right", "_stop_run", dropped("_must_be_allowed", nth=0), "rights"
+        "a stop by run id needs no right", "_stop_run", dropped("must_be_allowed", nth=0), "rights"
     ),
     session(
         "a stop by run id ends others' steering",
         "_stop_run",
-        instead("self._stoppable(by, self.steering)", "self.steering"),
+        instead("self.rights.stoppable(by, self.steering)", "self.steering"),
         "rights",
     ),
     session(
@@ -80,10 +79,10 @@ RIGHTS = (
         "rights are asked for after the deed",
         "_stop_run",
         instead(
-            "self._must_be_allowed(by, (turn,))\n"
+            "self.rights.must_be_allowed(by, (turn,))\n"
             "self.steering = tuple(t for t in self.steering if t is not turn)",
             "self.steering = tuple(t for t in self.steering if t is not turn)\n"
-            "self._must_be_allowed(by, (turn,))",
+            "self.rights.must_be_allowed(by, (turn,))",
         ),
         "rights",
     ),
@@ -92,10 +91,10 @@ RIGHTS = (
         "a takeover drops what others queued",
         "_supersede",
         instead(
-            "(*self._active(), *self._stoppable(by, (*self.steering, *queue)))",
-            "(*self._active(), *self._stoppable(by, self.steering), *queue)",
+            "(*self._active(), *self.rights.stoppable(by, (*self.steering, *queue)))",
+            "(*self._active(), *self.rights.stoppable(by, self.steering), *queue)",
         ),
         "rights",
     ),
-    session("anyone may edit", "_find", dropped("_must_be_allowed"), "rights"),
+    session("anyone may edit", "_find", dropped("must_be_allowed"), "rights"),
 )

@@ -15,6 +15,8 @@ from lastword.core.events import (
     Ended,
     Event,
     Found,
+    LetGo,
+    Loaded,
     MoveAsked,
     RemoveAsked,
     ResumeAsked,
@@ -24,6 +26,7 @@ from lastword.core.events import (
     StoreFailed,
 )
 from lastword.core.model import (
+    Generation,
     Message,
     MessageId,
     Origin,
@@ -113,8 +116,8 @@ LAW = Law(Ghost(), _judge, _key, forbidden)
 
 
 def _events(bounds: Bounds, machine: SessionMachine, ghost: Ghost) -> Iterator[Event]:
-    if bounds.found and ghost == Ghost():
-        yield from _finds()
+    if bounds.found:
+        yield from _stored(machine, ghost)
     if ghost.sent < bounds.messages:
         yield from _arrivals(bounds, ghost)
     for message in sorted(ghost.storing):
@@ -141,6 +144,14 @@ def _ends(ghost: Ghost, live: RunId) -> Iterator[Event]:
     yield SteeringTaken(live)
     for number in range(len(ghost.joined)):
         yield Ended(live, Outcome.COMPLETED, number + 1)
+
+
+def _stored(machine: SessionMachine, ghost: Ghost) -> Iterator[Event]:
+    yield Loaded(Generation(machine.generation + 2))
+    yield Loaded(Generation(machine.generation - 1))
+    yield LetGo()
+    if ghost == Ghost():
+        yield from _finds()
 
 
 def _finds() -> Iterator[Event]:

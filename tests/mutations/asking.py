@@ -20,7 +20,7 @@ WAITING = (
     ),
     Mutation(
         "what was asked outlives the end of its run",
-        "runtime.driver:Driver._end",
+        "runtime.runs:Runs.lose",
         dropped("ended"),
         f"{ALLOWED}::test_that_a_call_waited_is_in_the_log_also_if_a_stop_withdrew_the_question",
     ),
@@ -38,19 +38,19 @@ WAITING = (
     ),
     Mutation(
         "an answer that waits is not known after a restart",
-        "runtime.intake:_found",
+        "runtime.messages:Messages.found",
         dropped("said"),
         f"{ASKS}::test_an_answer_that_waits_is_found_after_kill_9_and_no_second_one_is_taken",
     ),
     Mutation(
         "a message that answers a program keeps nobody else from it",
-        "runtime.driver:Driver._accept",
+        "runtime.messages:Messages.accepted",
         dropped("said"),
         f"{ASKS}::test_after_kill_9_a_question_is_withdrawn_and_a_program_answered_once",
     ),
     Mutation(
         "a stop leaves what a program waited on open",
-        "runtime.shelf:Shelf._keep",
+        "runtime.session_cells:SessionCells._keep",
         dropped("stands"),
         f"{ASKS}::test_a_stop_takes_back_what_a_program_waits_on_in_its_own_step",
     ),
@@ -62,13 +62,13 @@ WAITING = (
     ),
     Mutation(
         "what was said for good does not hold below",
-        "runtime.going:Going.lives",
+        "runtime.active_run:ActiveRun.lives",
         instead("self.parent.lives if self.parent else ()", "()"),
         f"{ASKS}::test_what_was_allowed_for_good_holds_for_the_runs_below",
     ),
     Mutation(
         "what a session notes is told only to who comes later",
-        "runtime.news:News._tell",
+        "runtime.announcer:Announcer._tell",
         dropped("_publish"),
         f"{TOLD_AGAIN}::test_what_is_noted_is_told_live_as_it_is_after_a_reload",
     ),

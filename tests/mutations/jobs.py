@@ -28,6 +28,13 @@ GOING_ON = (
         gives(None),
         LATER,
     ),
-    Mutation("what outlives its run is not noted", "runtime.news:News.goes_on", gives(None), LATER),
-    Mutation("what has ended stays noted", "runtime.news:News.ended", dropped("pop"), LATER),
+    Mutation(
+        "what outlives its run is not noted",
+        "runtime.announcer:Announcer.goes_on",
+        gives(None),
+        LATER,
+    ),
+    Mutation(
+        "what has ended stays noted", "runtime.announcer:Announcer.ended", dropped("pop"), LATER
+    ),
 )

@@ -159,8 +159,9 @@ async def test_two_thousand_messages_and_stops_leave_nothing_behind() -> None:
                 await cycle(number, "one")
 
         # the log grows, and should; none of what acts may
-        acts = {"Ticket", "Going", "Hold", "Run", "Ledger", "Call", "Settlement", "Effect", "Fence"}
-        acts |= {"Task", "Child", "Driver", "Conversation", "Journal", "Future", "Step", "Turn"}
+        acts = {"Ticket", "ActiveRun", "Hold", "Run", "Ledger", "Call", "Settlement", "Effect"}
+        acts |= {"Fence", "Task", "Child", "Conversation", "Work", "Runs", "Stops", "Messages"}
+        acts |= {"Journal", "Future", "Move", "Turn"}
         await in_one(300)
         first = _all_living()
         await in_one(400)

@@ -126,6 +126,7 @@ READS = {
     *("Session.events", "Session.feed", "Session.fenced", "Session.generation"),
     *("Session.history", "Session.id", "Session.last_event", "Session.loaded", "Session.log"),
     *("Session.over", "Session.overview", "Session.process", "Session.processes", "Session.queue"),
+    "Session.programs",
     "Session.shelf",
     *("Session.held", "Session.known", "Session.queued", "Session.record"),
     *("Session.spans", "Session.view"),

@@ -15,8 +15,8 @@ from lastword.core.model import SessionId
 from lastword.core.transcript import Called, Result
 from lastword.errors import Superseded
 from lastword.processes import Processes, command
+from lastword.runtime.announcer import Announcer
 from lastword.runtime.jobs import Jobs
-from lastword.runtime.news import News
 from lastword.runtime.owned import Owned
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
@@ -84,7 +84,7 @@ async def test_a_process_that_is_asked_for_before_and_would_start_then_does_not(
         started.append(told)
 
     async with Processes("tree") as processes:
-        news = cast("News", SimpleNamespace(process=tell))
+        news = cast("Announcer", SimpleNamespace(process=tell))
         owned = Owned(processes, session.hold, [], Jobs(), clear, news)
         with pytest.raises(Superseded):
             await owned.spawn(command("sleep", "1000"), grace=0.0)

@@ -21,7 +21,7 @@ from lastword.core.cell import (
 from lastword.core.frontier import CellMachine
 from lastword.core.model import CallId, SessionId
 from lastword.errors import StoreError
-from lastword.runtime.shelf import Asleep
+from lastword.runtime.session_cells import Asleep
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
 from tests.promise.workshop import until

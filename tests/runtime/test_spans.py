@@ -5,10 +5,10 @@ from typing import Any, cast
 
 import pytest
 
-from lastword.core.model import RunId
+from lastword.core.model import RunId, Settings
 from lastword.core.receipt import ProcessNews
 from lastword.core.session import SessionMachine
-from lastword.runtime.news import News
+from lastword.runtime.announcer import Announcer
 
 RUN = RunId("s#1")
 
@@ -27,7 +27,7 @@ class Said:
 @pytest.mark.scenario("P30", part="processes")
 def test_who_has_the_number_of_a_first_process_that_left_is_another() -> None:
     none = cast("Any", None)
-    news = News(SessionMachine(none), cast("Any", Said()), none, none)
+    news = Announcer(SessionMachine(Settings()), cast("Any", Said()), none, none)
     kept = ProcessNews(RUN, 7, "kept", "started", kept=True, job="p1")
     another = ProcessNews(RUN, 7, "another", "started")
 

@@ -222,7 +222,7 @@ async def test_an_editor_and_a_terminal_hear_what_was_found_after_a_restart() ->
 
 
 @W53
-@pytest.mark.scenario("W56", part="surfaces")
+@pytest.mark.scenario("W57", part="surfaces")
 @pytest.mark.parametrize("moves", stories(), ids=" ".join)
 async def test_who_opens_a_session_is_told_what_those_heard_who_were_there(
     moves: tuple[str, ...],

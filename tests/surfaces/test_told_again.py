@@ -1,4 +1,4 @@
-"""W56. What the session notes is told to who watches as it is to who comes later."""
+"""W57. What the session notes is told to who watches as it is to who comes later."""
 
 import asyncio
 
@@ -14,7 +14,7 @@ from tests.promise.workshop import until
 NOTES = (Note, LeftOut, Summary, Finished)
 
 
-@pytest.mark.scenario("W56", part="surfaces")
+@pytest.mark.scenario("W57", part="surfaces")
 async def test_what_is_noted_is_told_live_as_it_is_after_a_reload() -> None:
     async def engine(run: Run) -> None:
         if run.message.text == "first":

@@ -35,7 +35,7 @@ from lastword.surfaces.commands import do, named
 from lastword.surfaces.following import Following
 
 if TYPE_CHECKING:
-    from lastword.runtime.stop import Answer
+    from lastword.runtime.ticket import Answer
 
 _MOMENT = 0.02  # seconds that the first words of a new run wait for the old one's receipt
 _LATE = 10.0  # seconds: longer than any stop takes
@@ -224,8 +224,8 @@ class Talk:
 
     async def _watch(self) -> None:
         await self.ready.wait()
-        for left in self.session.shelf.cells:  # by a run of earlier
-            self.frontiers.hear(left.stored)
+        for left in self.session.programs:  # by a run of earlier
+            self.frontiers.hear(left)
         async for event, changes in self._following.heard():
             await self._hear(event.fact)
             for change in changes:

@@ -32,9 +32,9 @@ from lastword.errors import (
     StaleAnswer,
     UnknownQuestion,
 )
+from lastword.runtime.active_run import run_here
 from lastword.runtime.asks import Asks
 from lastword.runtime.clock import time_of_day
-from lastword.runtime.going import run_here
 from lastword.runtime.ledger import Call
 from lastword.runtime.run import Run
 from lastword.runtime.threads import DaemonThreads

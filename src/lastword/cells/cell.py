@@ -32,7 +32,7 @@ from lastword.core.frontier import CellMachine
 from lastword.core.model import RunId
 from lastword.errors import CellGone, NotPausable
 from lastword.runtime.run import Run
-from lastword.runtime.shelf import Shelf
+from lastword.runtime.session_cells import SessionCells
 
 
 class PausableCell:
@@ -182,7 +182,7 @@ async def _begun(
     return living
 
 
-def live(shelf: Shelf, id: CellId) -> Living:
+def live(shelf: SessionCells, id: CellId) -> Living:
     """A cell that has not ended, taken up if an earlier process left it. Raises CellGone."""
     if id not in shelf:
         raise CellGone(id, "or there never was one")

@@ -16,7 +16,7 @@ from lastword.cells.limits import Limits
 from lastword.cells.steps import Err, Ok, Step
 from lastword.cells.stubs import Tool
 from lastword.processes import Processes
-from lastword.runtime.shelf import Shelf
+from lastword.runtime.session_cells import SessionCells
 
 
 class Steps(Protocol):
@@ -47,10 +47,10 @@ class Steps(Protocol):
 
 WORKERS, _OF_ONE_SESSION = 4, 2  # no session can keep all of them from the others
 _homes: WeakKeyDictionary[Processes, Steps] = WeakKeyDictionary()
-_turns: WeakKeyDictionary[Shelf, asyncio.Semaphore] = WeakKeyDictionary()
+_turns: WeakKeyDictionary[SessionCells, asyncio.Semaphore] = WeakKeyDictionary()
 
 
-def turn_of(shelf: Shelf) -> asyncio.Semaphore:
+def turn_of(shelf: SessionCells) -> asyncio.Semaphore:
     """For one step of a program of a session's; it has only so many at a time."""
     return _turns.setdefault(shelf, asyncio.Semaphore(_OF_ONE_SESSION))
 

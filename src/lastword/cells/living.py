@@ -72,7 +72,7 @@ from lastword.core.pending import Results
 from lastword.errors import CellGone, NotDelivered, StoreError, Superseded, WorkerDied
 from lastword.runtime.asking import acting
 from lastword.runtime.run import Run
-from lastword.runtime.shelf import Shelf
+from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.tasks import Tasks, described
 
 log = logging.getLogger("lastword")
@@ -86,7 +86,7 @@ class Living:
     def __init__(
         self,
         stored: StoredCell,
-        shelf: Shelf,
+        shelf: SessionCells,
         functions: tuple[Function, ...] = (),
         machine: CellMachine | None = None,
     ) -> None:

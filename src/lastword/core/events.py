@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from lastword.core.model import Message, MessageId, Origin, Outcome, Policy, Reason, RunId
+from lastword.core.model import (
+    Generation,
+    Message,
+    MessageId,
+    Origin,
+    Outcome,
+    Policy,
+    Reason,
+    RunId,
+)
 from lastword.core.queue import Queue
 from lastword.core.value import value
 
@@ -100,12 +109,24 @@ class ResumeAsked:
 
 
 @value
+class Loaded:
+    """How far the session had got, by the store's word. Comes before anything else does."""
+
+    generation: Generation
+
+
+@value
 class Found:
     """What an earlier process had accepted and not begun. Comes first, if it comes."""
 
     waiting: Queue
     hushed: bool  # nothing but a person's word lets it go on
     stopping: bool = False  # a stop follows at once, and nothing starts before it
+
+
+@value
+class LetGo:
+    """The session leaves memory, and the store has all of it. What comes next is `Loaded`."""
 
 
 Event: TypeAlias = (
@@ -120,5 +141,7 @@ Event: TypeAlias = (
     | RemoveAsked
     | MoveAsked
     | ResumeAsked
+    | Loaded
     | Found
+    | LetGo
 )

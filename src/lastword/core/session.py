@@ -37,6 +37,8 @@ from lastword.core.events import (
     Ended,
     Event,
     Found,
+    LetGo,
+    Loaded,
     MoveAsked,
     RemoveAsked,
     ResumeAsked,
@@ -75,6 +77,7 @@ from lastword.core.queue import (
     turns,
     without,
 )
+from lastword.core.rights import Rights
 from lastword.errors import ImpossibleMove, NotAllowed, NotWaiting, StaleRun
 
 Orders: TypeAlias = list[Order]
@@ -85,6 +88,7 @@ class SessionMachine:
 
     def __init__(self, settings: Settings, generation: int = 0) -> None:
         self.settings = settings
+        self.rights = Rights(settings.stoppers)
         self.generation = Generation(generation)
         self.fenced = self.generation  # what was let out at an older one must not be told any more
         self.active: Turn | None = None
@@ -126,8 +130,8 @@ class SessionMachine:
                 return self._move(message, to, by)
             case ResumeAsked(origin):
                 return self._resume(person=origin == "person")
-            case Found():
-                return self._found(event)
+            case Loaded() | Found() | LetGo():
+                return self._stands_as_stored(event)
             case _:
                 assert_never(event)
 
@@ -155,7 +159,7 @@ class SessionMachine:
 
     def _must_be_new(self, turn: Turn) -> None:
         [message] = turn.messages
-        here = (*self._active(), *self.steering, *turns(self.waiting))
+        here = self._here()
         if message.id in self.storing or find(here, message.id):
             raise ImpossibleMove(f"message {message.id} was accepted before and has not ended")
         if turn.run in self.dying or any(t.named(turn.run) for t in here):
@@ -165,7 +169,7 @@ class SessionMachine:
         policy = event.on_message or self.settings.on_message
         if policy not in {"takeover", "rollback"}:
             return policy
-        theirs = len(self._stoppable(event.message.by, self._active())) == len(self._active())
+        theirs = self.rights.stoppable(event.message.by, self._active()) == self._active()
         return policy if theirs and event.message.origin == "person" else "queue"
 
     def _waits(self, policy: Policy, message: Message) -> bool:
@@ -253,6 +257,9 @@ class SessionMachine:
     def _active(self) -> Turns:
         return (self.active,) if self.active else ()
 
+    def _here(self) -> Turns:
+        return (*self._active(), *self.steering, *turns(self.waiting))
+
     def _ended(self, run: RunId, outcome: Outcome, left: int) -> Orders:
         if run in self.dying:
             self.dying -= {run}
@@ -286,7 +293,7 @@ class SessionMachine:
         keep = self.settings.queue_on_stop == "keep" and reason is Reason.STOPPED
         if not self.busy and (keep or not self.waiting):
             return []  # an idle stop must not touch the next message
-        theirs = self._must_be_allowed(by, (*self._active(), *self.steering, *turns(self.waiting)))
+        theirs = self.rights.must_be_allowed(by, self._here())
         kept = tuple(w.turn for w in self.waiting if keep and w.turn in theirs)
         orders = self._cancel(reason, tuple(turn for turn in theirs if turn not in kept))
         self.waiting = tuple(
@@ -296,12 +303,12 @@ class SessionMachine:
 
     def _stop_run(self, reason: Reason, run: RunId, by: str | None) -> Orders:
         if self.active and self.active.named(run):
-            self._must_be_allowed(by, (self.active,))
-            ended = (self.active, *self._stoppable(by, self.steering))
+            self.rights.must_be_allowed(by, (self.active,))
+            ended = (self.active, *self.rights.stoppable(by, self.steering))
             return [*self._cancel(reason, ended), *self._handoff()]
         for turn in (*self.steering, *turns(self.waiting)):
             if turn.named(run):
-                self._must_be_allowed(by, (turn,))
+                self.rights.must_be_allowed(by, (turn,))
                 self.steering = tuple(t for t in self.steering if t is not turn)
                 self.waiting = tuple(w for w in self.waiting if w.turn is not turn)
                 return [End(turn, Outcome.WITHDRAWN, started=False), *self._handoff()]
@@ -310,7 +317,7 @@ class SessionMachine:
     def _supersede(self, by: str, *, rollback: bool) -> Orders:
         follow = self.settings.queue_on_stop == "keep"
         queue = tuple(w.turn for w in self.waiting if not (w.held or follow))
-        ended = (*self._active(), *self._stoppable(by, (*self.steering, *queue)))
+        ended = (*self._active(), *self.rights.stoppable(by, (*self.steering, *queue)))
         orders = self._cancel(Reason.SUPERSEDED, ended, rollback=rollback)
         self.waiting = tuple(replace(w, due=None) for w in self.waiting)  # it follows at once
         return orders
@@ -334,27 +341,13 @@ class SessionMachine:
                 self.hushed, self.speaking = True, frozenset()
         return orders
 
-    def _stoppable(self, by: str | None, among: Turns) -> Turns:
-        return tuple(turn for turn in among if self.may_stop(by, turn.by))
-
-    def may_stop(self, by: str | None, whose: str) -> bool:
-        """Whether somebody may stop what was asked for: all, or, without that right, their own."""
-        allowed = self.settings.stoppers
-        return by is None or allowed is None or by in allowed or whose == by
-
-    def _must_be_allowed(self, by: str | None, asked: Turns) -> Turns:
-        if not (theirs := self._stoppable(by, asked)):
-            runs = ", ".join(turn.run for turn in asked)
-            raise NotAllowed(f"{by!r} has no right to stop {runs}, so nothing was touched")
-        return theirs
-
     # the queue
 
     def _find(self, id: MessageId, by: str | None) -> tuple[Turn, Message]:
         if (turn := find((*self.steering, *turns(self.waiting)), id)) is None:
             raise NotWaiting(id)
         [message] = [m for m in turn.messages if m.id == id]
-        self._must_be_allowed(by, (Turn(turn.run, (message,)),))
+        self.rights.must_be_allowed(by, (Turn(turn.run, (message,)),))
         return turn, message
 
     def _edit(self, id: MessageId, text: str, by: str | None) -> Orders:
@@ -384,12 +377,19 @@ class SessionMachine:
         self._release()
         return self._handoff()
 
-    def _found(self, event: Found) -> Orders:
-        if self.busy or self.waiting or self.steering or self.storing:
-            raise ImpossibleMove("what an earlier process left is found first, or not at all")
-        self._advance()  # the earlier process may not know yet that it lost the session
-        self.waiting, self.hushed = event.waiting, event.hushed
-        return [] if event.stopping else self._handoff()
+    def _stands_as_stored(self, event: Loaded | Found | LetGo) -> Orders:
+        if self._here() or self.storing:
+            raise ImpossibleMove("something is here that the store does not know of")
+        match event:
+            case Loaded(generation):
+                self.generation = max(self.generation, generation)  # not every one is stored
+            case Found(waiting, hushed):
+                self._advance()  # an earlier process may not know yet that it lost the session
+                self.waiting, self.hushed = waiting, hushed
+                return [] if event.stopping else self._handoff()
+            case LetGo():
+                self.hushed = False  # the store tells it with the rest
+        return []
 
     def _release(self) -> None:
         self.hushed, self.speaking = False, frozenset()

@@ -1,138 +1,200 @@
-"""A session from the runtime's side: opened, stopped, flushed, let go and closed, whoever asks.
+"""One session in this process: its machine is told what happens, and its orders are carried out.
 
-Its driver, which is most of what it takes, is there while there is something to do. Whoever waits
-for anything on the way to an act holds it at work meanwhile; so a driver that was let go is never
-the one that acts. A stop from another thread needs none: it is made at the seat, under the lock
-under which the session is let go, and is first in what the next driver finds.
+Every move of the machine is made under the session's lock, from whatever thread, and its orders
+are put in line in the same breath; the event loop carries them out in that order. What has to
+become durable is added to the journal as it is carried out, so the log has the machine's order.
+
+Most of what it takes (its `Work`) is there while there is something to do. Whoever waits for
+anything on the way to an act holds it at work meanwhile. A stop from another thread needs none: it
+is made at the seat, under the lock under which the session is let go, and is first in what is found
+next.
 """
 
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
+import logging
+import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
-from functools import partial
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import assert_never
 
-from lastword.core.events import StopAsked
-from lastword.core.model import Reason, RunId, SessionId
-from lastword.core.orders import End, Pause
-from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
-from lastword.errors import (
-    LastwordError,
-    OwnedElsewhere,
-    RuntimeClosed,
-    StoreError,
-    Superseded,
-    UnknownSession,
-)
-from lastword.runtime import intake
+from lastword.core.events import ClockReached, Event, StopAsked
+from lastword.core.model import Reason, SessionId
+from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
+from lastword.core.receipt import MessageReport, Receipt
+from lastword.core.transcript import Said
+from lastword.errors import OwnedElsewhere, StoreError, Undurable, UnknownSession
+from lastword.runtime.announcer import queue_of
 from lastword.runtime.asking import acting
-from lastword.runtime.driver import Driver
-from lastword.runtime.going import Going, run_here
-from lastword.runtime.resting import at_rest
+from lastword.runtime.feed import Feed
+from lastword.runtime.inbox import Move
+from lastword.runtime.jobs import Job
+from lastword.runtime.loading import load
+from lastword.runtime.outcomes import Told
+from lastword.runtime.owned import kill_all
+from lastword.runtime.protocol import Changing, Doings, Now, Sent
+from lastword.runtime.record import Reader
+from lastword.runtime.runs import Kin
 from lastword.runtime.seat import Seat
-from lastword.runtime.step import Step
-from lastword.runtime.stop import Answer, Settlement
-from lastword.runtime.tasks import ended
+from lastword.runtime.session_cells import SessionCells
+from lastword.runtime.shared import Shared
+from lastword.runtime.stopping import fence, stop_soon
+from lastword.runtime.tasks import unless_closed
+from lastword.runtime.ticket import Answer, Ticket
+from lastword.runtime.work import Work
 
-T = TypeVar("T")
+log = logging.getLogger("lastword")
 _TAKEN = "another process, which has taken it over"
+_NOBODY = Kin()
 
 
 class Conversation:
-    """One session, as its runtime has it. A program is given a `Session` of it."""
+    """The counterpart of a `Session`, where it acts: lock, machine, orders and tickets."""
 
     def __init__(
         self,
         seat: Seat,
-        make: Callable[[Conversation], Driver],
-        runtime_must_be_open: Callable[[], object],
+        shared: Shared,
+        must_be_open: Callable[[], object],  # the runtime; raises if it is not
         *,
+        begins: Callable[[Conversation], bool],  # told under the lock, by any thread
+        kin: Kin = _NOBODY,
         new: bool = False,  # its name was never used: there is nothing to load
     ) -> None:
         self.seat = seat
+        self.shared = shared
         seat.feed.whose = self
+        if kin.root:
+            seat.feed.claim = kin.root.feed.claim
+        self.kin = kin
         self.closed = False
-        self._new = seat.moves.known = new
         self.deleted = False
         self.asked = 0  # how often something was asked of it
         self.below = 0  # child runs, which the store has together with it
-        self._make = make
-        self._driver: Driver | None = None
-        self._holders = 0
-        self._runtime_must_be_open = runtime_must_be_open
-        self._loading: asyncio.Task[None] | None = None
         self.releasing: asyncio.Task[None] | None = None  # to whoever asks next, in any process
+        self._new = seat.inbox.known = new
+        self._begins = begins
+        self._runtime_must_be_open = must_be_open
+        self._work: Work | None = None
+        self._holders = 0
+        self._loading: asyncio.Task[None] | None = None
+        self._timers: dict[asyncio.TimerHandle, None] = {}
+
+    # here, or only in the store
 
     @property
     def id(self) -> SessionId:
         return self.seat.id
 
     @property
-    def at_work(self) -> Driver | None:
-        """The part of it that acts, if there is one now."""
-        return self._driver
+    def feed(self) -> Feed:
+        return self.seat.feed
 
     @property
-    def driver(self) -> Driver:
+    def at_work(self) -> Work | None:
+        """The part of it that acts, if there is one now."""
+        return self._work
+
+    @property
+    def work(self) -> Work:
         """The same, made if there is none. Any thread may ask."""
-        if driver := self._driver:
-            return driver
+        if work := self._work:
+            return work
         with self.seat.lock:
-            if self._driver is None:
-                self._driver = self._make(self)
-            return self._driver
+            if self._work is None:
+                self._work = Work(
+                    self.seat,
+                    self.shared,
+                    self.kin,
+                    self.tell,
+                    lost=self._lost,
+                    close=self.close,
+                )
+                if not self._begins(self):
+                    self.close()
+            return self._work
 
     @contextmanager
-    def held(self) -> Generator[Driver]:
-        """Its driver, which is the session's until this ends. For the event loop's thread."""
+    def held(self) -> Generator[Work]:
+        """Its work, which is the session's until this ends. For the event loop's thread."""
         self.asked += 1
         self._holders += 1
         try:
-            yield self.driver
+            yield self.work
         finally:
             self._holders -= 1
 
-    @property
-    def lost(self) -> bool:
-        """Whether another process has it."""
-        return self._driver is not None and self._driver.lost
+    async def have(self) -> None:
+        self.must_be_open()
+        with self.held():
+            await self.loaded()
+
+    async def loaded(self) -> None:
+        """Know what the store knows. Hold it meanwhile."""
+        while not self.seat.inbox.known:
+            with acting(f"taking of session {self.id}"):  # from others, and to settle what is left
+                loading = self.load()
+            await unless_closed(loading)
+
+    def load(self) -> asyncio.Task[None]:
+        """Have the store asked, once."""
+        done = self._loading if self._loading and self._loading.done() else None
+        if self._loading is None or (done and (done.cancelled() or done.exception())):
+            self._loading = self.work.messages.duties.start(self._load_now(), name="load")
+        return self._loading
+
+    async def _load_now(self) -> None:
+        if self.releasing:  # it is given back before it is had again, and not after
+            await asyncio.wait([self.releasing])
+        child = bool(self.kin.ancestors)
+        above = await load(self.seat, self.shared, self.work, child=child)
+        if above and not child:
+            self.kin = Kin((above,))
+        self.carry_out()
+
+    def let_go(self) -> bool:
+        """Leave memory, if nothing here is needed: whatever comes next finds it in the store."""
+        work, machine = self._work, self.seat.machine
+        if work and work.stops.lost:
+            return not work.stops.pending  # who holds it is told; who asks anew gets another
+        if work is None or self._holders or self.below or self.closed or not work.done:
+            return False
+        if not self.idle or machine.steering or machine.dying or machine.storing:
+            return False
+        if not self.seat.inbox.forget():
+            return False  # a stop from another thread was quicker
+        self._work = self._loading = None
+        self._cancel_timers()
+        work.retire()
+        self.seat.feed.trim()
+        return True
+
+    def put_away(self) -> None:
+        """It stays, and nothing is said in it: keep no more of it than that takes."""
+        if self._work and not self._work.runs.going:
+            self._work.runs.history.forget()
+            self.seat.feed.trim()
 
     @property
     def idle(self) -> bool:
         """Whether nothing of it is going, and nothing waits."""
         return not self.seat.machine.busy and not self.seat.machine.waiting
 
-    def is_below(self, id: SessionId) -> bool:
-        """Whether it is a child's, at any depth, of that session."""
-        return self._driver is not None and id in self._driver.ancestors
-
-    def let_go(self) -> bool:
-        """Leave memory, if nothing here is needed: whatever comes next finds it in the store."""
-        driver = self._driver
-        if driver and driver.lost:
-            return not driver.settlements  # who holds it is told; who asks anew gets another
-        if driver is None or self._holders or self.below or self.closed or not at_rest(driver):
-            return False
-        if not self.seat.moves.forget():
-            return False  # a stop from another thread was quicker
-        self._driver = self._loading = None
-        driver.retire()
-        self.seat.feed.trim()
-        return True
-
-    def put_away(self) -> None:
-        """It stays, and nothing is said in it: keep no more of it than that takes."""
-        if self._driver and not self._driver.going:
-            self._driver.history.forget()
-            self.seat.feed.trim()
+    @property
+    def lost(self) -> bool:
+        """Whether another process has it."""
+        return self._work is not None and self._work.stops.lost
 
     @property
     def over(self) -> bool:
         """Whether it was a child run's, which has ended: its log can be read, and no more."""
-        return not self._new and self._driver is not None and bool(self._driver.ancestors)
+        return not self._new and self._work is not None and bool(self.kin.ancestors)
+
+    def is_below(self, id: SessionId) -> bool:
+        """Whether it is a child's, at any depth, of that session."""
+        return id in self.kin.ancestors
 
     def must_be_open(self) -> None:
         """Raise if nothing can be asked of it any more."""
@@ -145,188 +207,194 @@ class Conversation:
                 "was a child run's (which can be read, and no more)"
             )
 
-    async def loaded(self) -> None:
-        """Know what the store knows."""
-        while not self.seat.moves.known:
-            with acting(f"taking of session {self.id}"):  # from others, and to settle what is left
-                loading = self._load()
-            await unless_closed(loading)
-
-    def _load(self) -> asyncio.Task[None]:
-        if self._loading is None or (self._loading.done() and _failed(self._loading)):
-            self._loading = self.driver.duties.start(self._load_now(), name="load")
-        return self._loading
-
-    async def _load_now(self) -> None:
-        if self.releasing:  # it is given back before it is had again, and not after
-            await asyncio.wait([self.releasing])
-        await intake.load(self.driver)
-
-    def end_processes_now(self) -> None:
-        """Those of stopped runs, although the loop may be stalled. Any thread may ask."""
-        if self._driver:
-            self._driver.end_processes_now()
-
-    async def flushed(self, seconds: float) -> None:
-        """Return when all is durable, or cannot be, or so much time has passed."""
-        with suppress(StoreError, TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self.driver.journal.committed()
-        await ended(self.driver.duties.living, seconds)
-
-    def fence(
-        self, reason: Reason, run: RunId | None = None, by: str | None = None, said: str = ""
-    ) -> Callable[[], Answer]:
-        """Stop; what is returned, called, carries out the rest and gives the answer."""
-        if reason is Reason.SHUTDOWN and self._loading:
-            self._loading.cancel()  # what has not been read stays as it is
-        asked = StopAsked(reason, run, by, said)
-        try:
-            step = self.seat.moves.make(asked)
-        except Superseded:
-            return partial(self._not_stopped, asked)
-
-        def carry_out() -> Answer:
-            self.driver.carry_out()
-            if reason is Reason.SHUTDOWN:
-                step.early = False
-            answer = self.answer(step, run_here())
-            return Answer(answer, partial(self._at_fence, step, self._settlement(step), answer))
-
-        return carry_out
-
-    def refused(self, asked: StopAsked) -> Receipt:
-        """What a run is told that asks for a stop and has lost its own session: that it is none."""
-        step = Step(asked, [], self.seat.machine.generation, self.driver.loop.time())
-        why = "nothing was stopped, because the run that asked for it has been stopped or replaced"
-        return at_fence(self, step, beyond=why)
-
-    def _not_stopped(self, asked: StopAsked) -> Answer:
-        receipt, loop = self.refused(asked), self.driver.loop
-        answer: asyncio.Future[Receipt] = loop.create_future()
-        # not at once: a loop that asks until all is quiet must not stall the event loop
-        loop.call_soon(answer.set_result, receipt)
-
-        async def fenced() -> Receipt:
-            return receipt
-
-        return Answer(answer, fenced)
-
-    def answer(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
-        """The receipt of what this step stopped, or of the stop that is still being settled."""
-        if why := self.beyond:
-            return _given(at_fence(self, step, beyond=why))
-        if step.early and not self.closed:
-            return self._answer_early(step, caller)
-        settlement = self._settlement(step)
-        if settlement is None:
-            return _given(at_fence(self, step))
-        if settlement.answer.done() or settlement.includes(caller):
-            return _given(settlement.receipt())  # nobody waits for their own end
-        return settlement.answer
-
-    def _settlement(self, step: Step) -> Settlement | None:
-        """What sees off what this step stopped, or an earlier one that is not over."""
-        pending = self.driver.settlements
-        return step.settlement or (pending[-1] if pending else None)
-
-    async def _at_fence(
-        self, step: Step, settlement: Settlement | None, answer: asyncio.Future[Receipt]
-    ) -> Receipt:
-        """What is known in the instant of the fence, once that is stored, or could not be."""
-        if step.early or settlement is None:
-            return await asyncio.shield(answer)
-        receipt = at_fence(self, step)
-        return replace(receipt, durable=await asyncio.shield(settlement.fence))
-
     @property
     def beyond(self) -> str:
         """Why nothing that goes on under its name can be stopped through this one."""
-        if self._driver and self._driver.settlements:
+        if self._work and self._work.stops.pending:
             return ""
         if self.deleted:
             return "it was deleted; ask the runtime for it anew"
         return f"it belongs to {_TAKEN}; stop it there" if self.lost else ""
 
-    def _answer_early(self, step: Step, caller: Going | None) -> asyncio.Future[Receipt]:
-        """The receipt of a stop that came before anybody knew what there is to stop."""
+    # what is asked of it
 
-        async def answer() -> Receipt:
+    def now(self) -> Now:
+        machine, above = self.seat.machine, self.kin.ancestors
+        return Now(
+            generation=machine.generation,
+            active=machine.active.run if machine.active else None,
+            busy=machine.busy,
+            known=self.seat.inbox.known,
+            above=above[-1] if above else None,
+            over="deleted" if self.deleted else "lost" if self.lost else None,
+        )
+
+    def doings(self) -> Doings:
+        seat, work = self.seat, self._work
+        named = (job for job in seat.jobs if not job.kept and job.alive)
+        return Doings(
+            queue=queue_of(seat.machine),
+            ending=work.runs.dying if work else (),
+            spans=work.announcer.spans if work else (),
+            processes=(*seat.kept, *named),
+            programs=tuple(cell.stored for cell in work.cells.cells) if work else (),
+            asks=seat.asks.open(self.id),
+            questions=seat.asks.questions(self.id),
+        )
+
+    @property
+    def record(self) -> Reader:
+        return Reader(self)
+
+    @property
+    def cells(self) -> SessionCells:
+        return self.work.cells
+
+    def process(self, id: str, by: str | None) -> Job:
+        return self.seat.whose.job(id, by)
+
+    async def send(self, sent: Sent) -> Ticket:
+        with self.held() as work:
             try:
-                async with asyncio.timeout(self.driver.shared.deadline):
-                    await unless_closed(self._load())
-            except TimeoutError:
-                step.promised = True
-                why = "its store has not answered; the stop comes first when it does"
-                waits = at_fence(self, step, beyond=why)
-                return replace(waits, later=partial(self._answer_early, step, None))
-            except (StoreError, RuntimeClosed) as error:
-                return at_fence(self, step, beyond=str(error))
-            if step.error:
-                raise step.error
-            step.early = False
-            return await self.answer(step, caller)
+                self.must_be_open()
+                await self.loaded()
+                ticket = await work.messages.known(sent.id) if sent.id is not None else None
+            except OwnedElsewhere:
+                raise
+            except StoreError as error:
+                why = f"session {self.id} could not be read, so nothing was accepted: {error}"
+                raise Undurable(why) from error
+            if ticket is None:
+                self.must_be_open()
+                ticket = work.messages.accept(sent)
+            await work.messages.acknowledged(ticket, named=sent.id is not None)
+            return ticket
 
-        return self.driver.settling.start(answer(), name=f"stop {self.id}")
+    def stop(self, asked: StopAsked) -> Answer:
+        if threading.get_ident() != self.shared.thread:
+            raise RuntimeError("stop() is for the event loop's thread; from others, stop_soon()")
+        return self.fence(asked)()
 
+    def fence(self, asked: StopAsked) -> Callable[[], Answer]:
+        """Stop; what is returned, called, carries out the rest and gives the answer."""
+        if asked.reason is Reason.SHUTDOWN and self._loading:
+            self._loading.cancel()  # what has not been read stays as it is
+        return fence(self, asked)
 
-async def unless_closed(duty: asyncio.Task[T], error: LastwordError | None = None) -> T:
-    """Wait for something the runtime does; if it was given up, the runtime is being closed."""
-    try:
-        return await asyncio.shield(duty)
-    except asyncio.CancelledError:
-        here = asyncio.current_task()
-        if duty.cancelled() and not (here and here.cancelling()):
-            closed = RuntimeClosed("this runtime was closed before it was done")
-            raise (error or closed) from None
-        raise
+    def stop_soon(self, asked: StopAsked) -> concurrent.futures.Future[Receipt]:
+        return stop_soon(self, asked)
 
+    async def change(self, asked: Changing) -> None:
+        self.must_be_open()
+        with self.held() as work:
+            await self.loaded()
+            self.must_be_open()
+            self.tell(asked)
+            try:
+                await work.journal.committed()
+            except StoreError as error:
+                done = f"this was done in session {self.id}, but is not stored yet"
+                raise StoreError(f"{done}; it will be tried again: {error}") from error
 
-def _failed(task: asyncio.Task[None]) -> bool:
-    return task.cancelled() or task.exception() is not None
+    # what its machine is told, and orders
 
+    def tell(self, event: Event) -> Move:
+        """Tell the machine, and carry out what it orders."""
+        move = self.seat.inbox.make(event)
+        self.carry_out()
+        return move
 
-def _given(receipt: Receipt) -> asyncio.Future[Receipt]:
-    now: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-    now.set_result(receipt)
-    return now
+    def carry_out(self) -> None:
+        """Carry out whatever was ordered and is still to be done, in order."""
+        work = self.work
+        while move := self.seat.inbox.next():
+            if move.ends_something or (work.cells.cells and move.is_a_stop):
+                move.settlement = work.stops.fenced(move.reason, move.generation, move.at)
+                move.settlement.cells = work.cells.freeze(move.freezes)
+            told: Told = []
+            for order in move.orders:
+                self._carry_out(order, move, work, told)
+            if move.is_a_stop:
+                work.journal.stopped()
+            if move.settlement:
+                move.settlement.begin(told)
+            elif told or (work.journal.behind and not any(s.stores for s in work.stops.pending)):
+                work.outcomes.when_durable(told)
+            work.announcer.look()
 
+    def _carry_out(self, order: Order, move: Move, work: Work, told: Told) -> None:  # noqa: C901, PLR0912 - one match
+        match order:
+            case Accept():
+                work.messages.accepted(order, move)
+            case Start(turn, generation):
+                work.runs.start(order)
+                work.messages.began(turn.run, generation, turn.messages)
+            case Join(run, messages):
+                work.runs.join(order)
+                work.messages.began(run, move.generation, messages)
+            case Cancel(run):
+                if move.settlement:
+                    move.settlement.goings.append(work.runs.going[run])
+            case End():
+                self._end(order, move, work, told)
+            case Pause(turn):
+                if move.settlement:
+                    move.settlement.messages += [MessageReport(m, "paused") for m in turn.messages]
+            case Edit(message, run):
+                work.journal.add(Said(message, run))
+            case Wake(at):
+                self._wake_at(at)
+            case Refuse():
+                pass  # whoever sent it is told
+            case _:
+                assert_never(order)
 
-def at_fence(session: Conversation, step: Step, *, beyond: str = "") -> Receipt:
-    """All that is known in the instant of the fence; false if there was nothing to stop.
+    def _end(self, order: End, move: Move, work: Work, told: Told) -> None:
+        turn, outcome = order.turn, order.outcome
+        going = work.runs.lose(turn.run, outcome) if order.started else None
+        error, kind = (going.error, going.kind) if going else ("", "")
+        tickets = work.messages.ended(order, move, error, kind)
+        if move.settlement:
+            move.settlement.runs += [turn.run] if going else []
+            dropped = going.joined if going else turn.messages
+            move.settlement.messages += [MessageReport(m, "dropped") for m in dropped]
+        told += [(ticket, outcome, error) for ticket in tickets]
 
-    `beyond` is why there may be something all the same.
-    """
-    driver = session.driver
-    if step.early and not driver.moves.known and not beyond:
-        beyond = "it was not read from its store yet; the stop comes first when it is"
-    ends = [order for order in step.orders if isinstance(order, End)]
-    dropped = [m for end in ends if not end.started for m in end.turn.messages]
-    paused = [m for order in step.orders if isinstance(order, Pause) for m in order.turn.messages]
-    took = driver.loop.time() - step.at
+    def _wake_at(self, at: float) -> None:
+        loop = self.shared.loop
 
-    async def settled() -> Receipt:
-        session.driver.carry_out()
-        if step.settlement:
-            return await asyncio.shield(step.settlement.done)
-        await session.driver.gone()
-        return at_fence(session, step)
+        def wake() -> None:
+            del self._timers[timer]
+            self.tell(ClockReached(max(at, loop.time())))  # a coarse clock wakes early
 
-    return Receipt(
-        session=driver.id,
-        generation=step.generation,
-        reason=step.event.reason if isinstance(step.event, StopAsked) else Reason.STOPPED,
-        fenced_at=driver.shared.clock() - took,
-        took=took,
-        runs=tuple(end.turn.run for end in ends if end.started),
-        lost=driver.moves.lost.lost,
-        calls=driver.moves.lost.calls,
-        messages=(
-            *(MessageReport(message, "dropped") for message in dropped),
-            *(MessageReport(message, "paused") for message in paused),
-        ),
-        level=driver.shared.processes.level or "",
-        unconfirmed=(Unconfirmed("session", beyond),) if beyond else tuple(driver.dying),
-        durable=not beyond and not step.orders and not driver.journal.behind,
-        later=None if beyond else settled,
-    )
+        timer = loop.call_at(at, wake)
+        self._timers[timer] = None
+
+    # its end
+
+    def lose(self) -> None:
+        """It turned out to be another process's by now."""
+        if self._work:
+            self._work.journal.lose()
+
+    def _lost(self) -> None:
+        """Another process has it: whatever is going here may do nothing more."""
+        log.error("lost session=%s to another process", self.id)
+        self.work.stops.lost = True
+        self.tell(StopAsked(Reason.LOST))
+        if not self.kin.ancestors:
+            kill_all(self.seat.kept)  # told in this step, before what was held still goes on
+        if not self.work.stops.pending:
+            self.close()
+
+    def close(self) -> None:
+        """Take nothing more, and tell watchers so. What is still dying is seen off all the same."""
+        self._cancel_timers()
+        self.seat.feed.close()
+        if self._work:
+            self._work.retire()
+
+    def _cancel_timers(self) -> None:
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()

@@ -14,6 +14,7 @@ import logging
 import secrets
 import threading
 from collections.abc import AsyncIterator, Callable
+from typing import TypeAlias
 
 from lastword.core.entries import Said
 from lastword.core.model import Generation, SessionId
@@ -23,6 +24,7 @@ from lastword.runtime.clock import Clock, time_of_day
 from lastword.stores.lease import Claim
 
 log = logging.getLogger("lastword")
+Publish: TypeAlias = Callable[[Fact], FeedEvent]  # something of the session's own
 _ATTACHED = 8_000_000  # characters of what came with messages that a feed keeps
 
 

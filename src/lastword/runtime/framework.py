@@ -21,14 +21,14 @@ from lastword.core.transcript import (
     Used,
 )
 from lastword.processes.isolated import prepared
+from lastword.runtime.active_run import ActiveRun
+from lastword.runtime.announcer import Announcer
 from lastword.runtime.asking import asking
 from lastword.runtime.checks import encodable, must_be_native, must_be_text
 from lastword.runtime.executor import Act, FencedExecutor
-from lastword.runtime.going import Going
 from lastword.runtime.history import History
 from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Call
-from lastword.runtime.news import News
 from lastword.runtime.threads import DaemonThreads
 
 R = TypeVar("R")
@@ -41,13 +41,13 @@ class Desk(Protocol):
     threads: DaemonThreads
     journal: Journal
     history: History
-    news: News
+    announcer: Announcer
 
 
 class ForFrameworks:
     """The part of a `Run` that knows how frameworks work."""
 
-    def __init__(self, host: Desk, going: Going, history: Sequence[Shown]) -> None:
+    def __init__(self, host: Desk, going: ActiveRun, history: Sequence[Shown]) -> None:
         self.history: Sequence[Shown] = (
             history  # what the model is to be shown; this run's message is last
         )
@@ -56,7 +56,7 @@ class ForFrameworks:
         self._hold = going.hold
         self._loop = asyncio.get_running_loop()
         going.given = self
-        host.news.shown(history)
+        host.announcer.shown(history)
         self._declined = host.history.declined  # when it began
         self._suspects = host.history.suspects
 
@@ -140,7 +140,7 @@ class ForFrameworks:
 
     def notes(self) -> tuple[str, ...]:
         """What the session has to tell the model, for an engine to add to its next request."""
-        return self._desk.news.notes(self.id) if self._hold.granted else ()
+        return self._desk.announcer.notes(self.id) if self._hold.granted else ()
 
     def declined(self, status: int) -> bool:
         """A provider did not take what was asked; whether that was so the last time too."""
@@ -167,7 +167,7 @@ class ForFrameworks:
         self._hold.must_hold("this summary")
         self._record(Summary(encodable(text), upto))
         self.history = await self._desk.history.shown()
-        self._desk.news.shown(self.history)
+        self._desk.announcer.shown(self.history)
         self._hold.must_hold("use of this summary")
         return self.history
 
@@ -175,5 +175,5 @@ class ForFrameworks:
 def run_inside() -> ForFrameworks | None:
     """The run to which a framework's own code is held here; None outside of all runs."""
     here = asking()
-    given = here.given if isinstance(here, Going) else None
+    given = here.given if isinstance(here, ActiveRun) else None
     return given if isinstance(given, ForFrameworks) else None

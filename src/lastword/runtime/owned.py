@@ -16,10 +16,10 @@ from lastword.processes.command import Command
 from lastword.processes.isolated import Prepared, make
 from lastword.processes.nursery import Home, Nursery
 from lastword.processes.process import in_words
+from lastword.runtime.announcer import Announcer
 from lastword.runtime.asking import running
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.jobs import Job, Jobs
-from lastword.runtime.news import News
 
 _LEAVE = 0.1  # seconds in which what was declared `leave` may end by itself
 _STATES = {
@@ -121,7 +121,7 @@ class Owned:
         kept: list[Kept],
         jobs: Jobs,
         clear: Callable[[], Awaitable[None] | None],
-        news: News,
+        news: Announcer,
     ) -> None:
         self._processes = processes
         self._hold = hold

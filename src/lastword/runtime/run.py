@@ -12,6 +12,7 @@ from lastword.core.model import CallId, Generation, Message, SessionId, Token
 from lastword.core.question import Question
 from lastword.core.story import FeedEvent, Progress, Typing
 from lastword.core.transcript import Native, Shown, Text, Thinking
+from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.asking import act
 from lastword.runtime.asks import Asks
 from lastword.runtime.checks import (
@@ -28,9 +29,8 @@ from lastword.runtime.checks import (
 from lastword.runtime.children import Child
 from lastword.runtime.executor import calling
 from lastword.runtime.fence import Fence, is_async
-from lastword.runtime.going import Going
 from lastword.runtime.ledger import Call, rendered
-from lastword.runtime.shelf import Shelf
+from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.starting import Starter, Starting
 
 P = ParamSpec("P")
@@ -43,13 +43,13 @@ Sink: TypeAlias = Callable[[FeedEvent], object]
 class Host(Starter, Protocol):
     """What a run asks of its session."""
 
-    cells: Shelf
+    cells: SessionCells
     ancestors: tuple[SessionId, ...]
 
-    async def take_steering(self, going: Going) -> tuple[Message, ...]: ...
+    async def take_steering(self, going: ActiveRun) -> tuple[Message, ...]: ...
 
     async def start_child(
-        self, going: Going, text: str, *, engine: Engine | None, keep: bool
+        self, going: ActiveRun, text: str, *, engine: Engine | None, keep: bool
     ) -> Child: ...
 
 
@@ -60,7 +60,7 @@ class Run(Starting):
     swallows what comes too late; a gate before a tool raises `Superseded`.
     """
 
-    def __init__(self, host: Host, going: Going, history: Sequence[Shown]) -> None:
+    def __init__(self, host: Host, going: ActiveRun, history: Sequence[Shown]) -> None:
         super().__init__(host, going, history)
         self.message = going.turn.message  # what this run was started to answer
         self._host = host
@@ -109,7 +109,7 @@ class Run(Starting):
         return self._hold.current
 
     @property
-    def shelf(self) -> Shelf:
+    def shelf(self) -> SessionCells:
         """The cells of the session that have not ended."""
         return self._host.cells
 

@@ -10,6 +10,7 @@ from contextlib import nullcontext, suppress
 from typing import Literal, Self
 
 from lastword.core.cell import StoredCell
+from lastword.core.events import StopAsked
 from lastword.core.model import Policy, QueueOnStop, Reason, SessionId, Settings
 from lastword.core.receipt import Receipt
 from lastword.core.transcript import Partial
@@ -22,7 +23,8 @@ from lastword.runtime.checks import (
     must_be_name,
 )
 from lastword.runtime.clock import Clock, time_of_day
-from lastword.runtime.conversation import Conversation, unless_closed
+from lastword.runtime.conversation import Conversation
+from lastword.runtime.counters import Counters
 from lastword.runtime.family import Family
 from lastword.runtime.journal import ask
 from lastword.runtime.ledger import BeforeTool
@@ -44,8 +46,7 @@ from lastword.runtime.settings import (
 )
 from lastword.runtime.shared import Shared
 from lastword.runtime.stop import of_all
-from lastword.runtime.tally import Tally
-from lastword.runtime.tasks import Tasks
+from lastword.runtime.tasks import Tasks, unless_closed
 from lastword.runtime.tenure import opened
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.watchdog import Watchdog
@@ -104,7 +105,7 @@ class Runtime:
         self._feed_limit = feed_limit
         self._clock = clock
         self._shared: Shared | None = None
-        self.tally = Tally()  # what happened in it, counted
+        self.counters = Counters()  # what happened in it, counted
         self._closed = False
         self._rest = seconds_of(rest, "rest")
         self._sessions: Sessions | None = None
@@ -136,7 +137,7 @@ class Runtime:
             thread=threading.get_ident(),
             settings=self.settings,
             clock=self._clock,
-            tally=self.tally,
+            counters=self.counters,
             threads=DaemonThreads(),
             processes=self.processes,
             watchdog=None if stall is None else Watchdog(loop, stall_after=stall),
@@ -168,7 +169,7 @@ class Runtime:
             ours = {s.id: s for s in self._at_work if not s.idle or s.seat.kept}
             with suppress(StoreError):
                 for id_ in await ask(self._store.lost(ours)) if ours else ():
-                    ours[id_].driver.journal.lose()
+                    ours[id_].lose()
                 here = {session.id for session in self._at_work}
                 self._reopening.found(set(await ask(self._store.unfinished())) - here)
             self._reopening.try_again()
@@ -184,8 +185,8 @@ class Runtime:
         """It could not be opened: nothing is to be ended, and what was found still waits."""
         self._closed = True
         for session in self._at_work:
-            session.driver.close()
-            session.driver.abandon()
+            session.close()
+            session.work.abandon()
         self._end_sessions()
         if shared.watchdog:
             shared.watchdog.close()
@@ -224,7 +225,7 @@ class Runtime:
 
     async def _stop_all(self, reason: Reason) -> dict[str, Receipt]:
         unread = self._unread() if reason is Reason.STOPPED else ()
-        fenced = [session.fence(reason) for session in (*self._at_work, *unread)]
+        fenced = [session.fence(StopAsked(reason)) for session in (*self._at_work, *unread)]
         answers = [answer() for answer in fenced]  # all are fenced before anything is carried out
         receipts = [await answer for answer in answers]
         return {receipt.session: receipt for receipt in receipts if receipt or not receipt.quiet}
@@ -294,11 +295,11 @@ class Runtime:
             with asker.hold.acting(_DELETION) if asker else nullcontext():
                 for one in family:
                     one.closed = True
-                answers = [one.fence(Reason.SHUTDOWN)() for one in family]
+                answers = [one.fence(StopAsked(Reason.SHUTDOWN))() for one in family]
             receipts = [await answer for answer in answers]
             kept = tuple(session.seat.kept)
             await end_all(kept, self._deadline)
-            await session.driver.journal.committed()
+            await session.work.journal.committed()
             await ask(self._store.delete(session.id))
         except BaseException:
             for one in family:
@@ -306,7 +307,7 @@ class Runtime:
             raise
         for one in family:
             one.deleted = True
-            one.driver.close()
+            one.close()
             self._known().forget(one)
         return of_all(receipts, kept)
 
@@ -329,10 +330,10 @@ class Runtime:
                 left = ", ".join(map(str, receipt.unconfirmed))
                 log.warning("closed with something left session=%s left=%s", receipt.session, left)
         sessions = self._at_work
-        await asyncio.gather(*(session.flushed(self._deadline) for session in sessions))
+        await asyncio.gather(*(session.work.flushed(self._deadline) for session in sessions))
         for session in sessions:
-            session.driver.close()
-            session.driver.abandon()
+            session.close()
+            session.work.abandon()
         self._end_sessions()
         for deleting in self._deleting.values():
             deleting.cancel()

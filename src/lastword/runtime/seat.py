@@ -1,6 +1,6 @@
 """What of a session stays while anybody has something of it: its lock, its machine, its feed.
 
-A session that is idle leaves memory and comes back as another `Driver`. Its seat has no second:
+A session that is idle leaves memory and comes back as another `Work`. Its seat has no second:
 whoever holds a handle, watches its feed or still unwinds in a run of it holds the seat, and through
 that finds, and is found by, the one conversation of its name. So the generation that a run of
 earlier asks is the session's own, a stop finds what is to be stopped, and events go on being
@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 from lastword.core.model import Generation, SessionId
 from lastword.core.session import SessionMachine
-from lastword.core.story import Fact
+from lastword.core.story import Fact, FeedEvent
 from lastword.runtime.asks import Asks
 from lastword.runtime.feed import Feed
 from lastword.runtime.hold import Hold, fenced_at
+from lastword.runtime.inbox import Inbox
 from lastword.runtime.jobs import Jobs
-from lastword.runtime.moves import Moves
 from lastword.runtime.owned import Kept
 from lastword.runtime.shared import Shared
 from lastword.runtime.whose import Whose
@@ -37,7 +37,7 @@ class Left(NamedTuple):
 class Seat:
     """One session's. Any thread may make it."""
 
-    __slots__ = ("asks", "feed", "id", "jobs", "kept", "lock", "machine", "moves", "whose")
+    __slots__ = ("asks", "feed", "id", "inbox", "jobs", "kept", "lock", "machine", "whose")
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Seat:
         self.id = id
         self.lock = above.lock if above else threading.Lock()
         self.machine = SessionMachine(shared.settings, before.generation if before else 0)
-        self.moves = Moves(self.machine, self.lock, shared.loop.time)
+        self.inbox = Inbox(self.machine, self.lock, shared.loop.time)
         self.feed = Feed(
             id,
             shared.loop,
@@ -62,13 +62,14 @@ class Seat:
             numbered=(before.epoch, before.last) if before else None,
         )
         self.jobs = Jobs()  # its processes that have an id, its children's included
-        self.whose = Whose(self.jobs, self.machine)
+        self.whose = Whose(self.jobs, self.machine.rights)
         self.kept: list[Kept] = []  # those of them that outlive their runs
-        self.asks = asks or Asks(id, self._tell)  # what waits for a person, its children's included
+        self.asks = asks or Asks(id, self.publish)  # what waits for a person, also below
 
-    def _tell(self, fact: Fact) -> None:
+    def publish(self, fact: Fact) -> FeedEvent:
+        """Something of the session's own, into its feed."""
         with self.lock:
-            self.feed.append(fact, self.machine.generation)
+            return self.feed.append(fact, self.machine.generation)
 
     @property
     def left(self) -> Left:

@@ -1,6 +1,6 @@
 """The sessions of a runtime: one conversation for each name, while anybody has something of it.
 
-Those at work are here by name. One that has been idle for a while is let go: its driver ends, and
+Those at work are here by name. One that has been idle for a while is let go: its work ends, and
 what is left of it lives for as long as somebody holds it, and is found by its name until then.
 Nobody can hold one of two.
 """
@@ -17,7 +17,6 @@ from weakref import WeakValueDictionary
 from lastword.core.model import SessionId
 from lastword.errors import StoreError
 from lastword.runtime.conversation import Conversation
-from lastword.runtime.driver import Driver
 from lastword.runtime.journal import ask
 from lastword.runtime.seat import Left, Seat
 from lastword.runtime.shared import Shared
@@ -67,12 +66,14 @@ class Sessions:
             if known is None or known.lost:
                 before = None if known else self._left.get(id)
                 seat = Seat(id, self._shared, before=before)
-                known = Conversation(seat, self._drive, self._runtime_must_be_open)
+                known = Conversation(
+                    seat, self._shared, self._runtime_must_be_open, begins=self._begins
+                )
                 self._known[id] = known
             return known
 
     def put(self, conversation: Conversation) -> None:
-        """A child's, which was made with its driver."""
+        """A child's, which has begun."""
         self._known[conversation.id] = self._at_work[conversation.id] = conversation
 
     def forget(self, conversation: Conversation) -> None:
@@ -84,18 +85,15 @@ class Sessions:
         for kept in (self._left, self._looks):
             kept.pop(id_, None)
 
-    def _drive(self, conversation: Conversation) -> Driver:
-        """Called under the session's lock, by any thread."""
-        driver = Driver(conversation.seat, self._shared, self._shared.engine)
-        if self.closed:
-            driver.close()
-        elif not conversation.closed:
+    def _begins(self, conversation: Conversation) -> bool:
+        """One is at work, unless the runtime has ended. Called under its lock, by any thread."""
+        if not self.closed and not conversation.closed:
             self._at_work[conversation.id] = conversation
             if threading.get_ident() == self._shared.thread:
                 self._look_after()
             else:
                 self._shared.loop.call_soon_threadsafe(self._look_after)
-        return driver
+        return not self.closed
 
     # letting go
 

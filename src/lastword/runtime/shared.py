@@ -10,18 +10,18 @@ from lastword.core.model import SessionId, Settings
 from lastword.core.transcript import Partial
 from lastword.core.value import value
 from lastword.processes import Processes
+from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.checks import must_be_seconds
 from lastword.runtime.children import Child
 from lastword.runtime.clock import Clock
-from lastword.runtime.going import Going
+from lastword.runtime.counters import Counters
 from lastword.runtime.ledger import BeforeTool
 from lastword.runtime.run import Engine, Sink
-from lastword.runtime.tally import Tally
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.watchdog import Watchdog
 from lastword.stores.contract import Store
 
-StartChild: TypeAlias = Callable[[SessionId, Going, str, Engine | None, bool], Awaitable[Child]]
+StartChild: TypeAlias = Callable[[SessionId, ActiveRun, str, Engine | None, bool], Awaitable[Child]]
 
 
 @value
@@ -36,7 +36,7 @@ class Shared:
     store: Store
     settings: Settings
     clock: Clock
-    tally: Tally
+    counters: Counters
     threads: DaemonThreads
     processes: Processes
     watchdog: Watchdog | None

@@ -9,9 +9,9 @@ from typing import Literal, Protocol
 from lastword.core.transcript import Shown
 from lastword.processes import Completed, Limits, Process, command
 from lastword.processes.command import OUTPUT_LIMIT, Stdin
+from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.checks import must_be_one_of, must_be_seconds, must_be_text
 from lastword.runtime.framework import Desk, ForFrameworks
-from lastword.runtime.going import Going
 from lastword.runtime.jobs import Job, Jobs
 
 
@@ -24,7 +24,7 @@ class Starter(Desk, Protocol):
 class Starting(ForFrameworks):
     """The part of a `Run` that starts processes."""
 
-    def __init__(self, host: Starter, going: Going, history: Sequence[Shown]) -> None:
+    def __init__(self, host: Starter, going: ActiveRun, history: Sequence[Shown]) -> None:
         super().__init__(host, going, history)
         self._grace_of = host.grace_of
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Coroutine, Generator, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -26,14 +26,15 @@ from lastword.core.receipt import (
     Refusal,
     Unconfirmed,
 )
+from lastword.core.story import Settled
 from lastword.errors import StoreError
-from lastword.runtime.going import Going
+from lastword.runtime.active_run import ActiveRun
+from lastword.runtime.feed import Publish
 from lastword.runtime.journal import Journal
-from lastword.runtime.news import Publish
+from lastword.runtime.outcomes import Outcomes, Told
 from lastword.runtime.owned import Kept
 from lastword.runtime.shared import Shared
 from lastword.runtime.tasks import Tasks, ended
-from lastword.runtime.telling import Telling, Told
 
 log = logging.getLogger("lastword")
 _AGAIN = 1.0  # a polite `finally` has so many seconds before the cancel is delivered again
@@ -47,46 +48,14 @@ class Settling(Protocol):
 
     id: SessionId
     journal: Journal
-    telling: Telling
-    settling: Tasks
+    outcomes: Outcomes
+    tasks: Tasks
     shared: Shared
     kept: list[Kept]
     lost: bool
+    publish: Publish
 
-    @property
-    def publish(self) -> Publish: ...
     def settled(self, settlement: Settlement, receipt: Receipt) -> None: ...
-
-
-class Answer(Coroutine[Any, Any, Receipt]):
-    """The receipt of a stop, when it comes: to be awaited, handed to a task, or left alone.
-
-    A coroutine would warn if it were not awaited, and a future cannot be made a task of; a stop
-    that nobody waits for is as good as any other.
-    """
-
-    __slots__ = ("_future", "_steps", "fenced")
-
-    def __init__(
-        self,
-        future: asyncio.Future[Receipt],
-        fenced: Callable[[], Coroutine[Any, Any, Receipt]],
-    ) -> None:
-        self._future = future
-        self.fenced = fenced  # what can be said as soon as the fence itself is durable
-        self._steps = asyncio.shield(future).__await__()  # whoever gives up cancels only this
-
-    def __await__(self) -> Generator[Any, Any, Receipt]:
-        return asyncio.shield(self._future).__await__()  # as often as anyone likes
-
-    def send(self, value: Any) -> Any:  # noqa: ANN401 - as Coroutine has it
-        return self._steps.send(value)
-
-    def throw(self, *error: Any) -> Any:  # noqa: ANN401 - as Coroutine has it
-        return self._steps.throw(*error)
-
-    def close(self) -> None:
-        self._steps.close()
 
 
 class Settlement:
@@ -105,7 +74,7 @@ class Settlement:
         silent: bool = False,
     ) -> None:
         loop = asyncio.get_running_loop()
-        self.goings: list[Going] = []
+        self.goings: list[ActiveRun] = []
         self.runs: list[RunId] = []
         self.messages: list[MessageReport] = []
         self.fence: asyncio.Future[bool] = loop.create_future()  # stored, or could not be
@@ -136,7 +105,7 @@ class Settlement:
                 if not child.done:
                     self._children.append(child.report)
                 child.end()
-        self._session.settling.start(self._settle(), name=f"stop {self._session.id}")
+        self._session.tasks.start(self._settle(), name=f"stop {self._session.id}")
 
     async def _settle(self) -> None:
         unwound, gone = Tasks(), Tasks()
@@ -212,7 +181,7 @@ class Settlement:
             return
         session = self._session
         session.publish(replace(receipt, later=None))
-        session.shared.tally.stopped(receipt)
+        session.shared.counters.stopped(receipt)
         log.info(
             "stopped session=%s generation=%d runs=%d dropped=%d ms=%d",
             session.id,
@@ -226,7 +195,7 @@ class Settlement:
         """Put what is in the journal on its way; who learns of it is told when it is stored."""
         self.stores = False
         told, self._told = self._told, []
-        self._session.telling.when_durable(told)
+        self._session.outcomes.when_durable(told)
 
     async def _commit(self) -> bool:
         """Whether all that was written down so far is stored, in bounded time."""
@@ -248,7 +217,7 @@ class Settlement:
             yield one
             one = one._previous  # noqa: SLF001 - of its own kind
 
-    def includes(self, caller: Going | None) -> bool:
+    def includes(self, caller: ActiveRun | None) -> bool:
         """Whether whoever asks is part of what is being ended."""
         return caller is not None and any(
             caller.descends_from(settlement.goings) for settlement in self._chain()
@@ -306,31 +275,88 @@ async def _wait_for(future: asyncio.Future[Receipt]) -> None:
     await asyncio.wait([future])
 
 
-def old_processes(settlements: list[Settlement], run: RunId) -> Coroutine[Any, Any, None] | None:
-    """What an earlier run's processes are waited for with; None if there are none."""
-    left = [
-        (settlement.deadline, going)
-        for settlement in settlements
-        for going in settlement.goings
-        if going.hold.run != run and going.has_processes
-    ]
-    return _until_gone(left) if left else None
-
-
-async def _until_gone(left: list[tuple[float, Going]]) -> None:
+async def _until_gone(left: list[tuple[float, ActiveRun]]) -> None:
     for deadline, going in left:
         with suppress(TimeoutError):
             async with asyncio.timeout_at(deadline):
                 await going.processes_gone()
 
 
-def unconfirmed(
-    settlements: list[Settlement], going: dict[RunId, Going], dying: Collection[RunId]
-) -> list[Unconfirmed]:
-    """What was stopped and has not ended, whether its settlement has begun or not."""
-    goings = [one for settlement in tuple(settlements) for one in settlement.goings]
-    goings += [one for run, one in tuple(going.items()) if run in dying and one not in goings]
-    return [left for one in goings for left in one.unconfirmed]
+class Stops:
+    """The stops of one session that are not over, and what runs that ended have left behind."""
+
+    def __init__(
+        self,
+        session: SessionId,
+        shared: Shared,
+        publish: Publish,
+        kept: list[Kept],
+        journal: Journal,
+        outcomes: Outcomes,
+        close: Callable[[], None],
+    ) -> None:
+        self.id = session
+        self.journal = journal
+        self.outcomes = outcomes
+        self.shared = shared
+        self.kept = kept
+        self.publish = publish
+        self.tasks = Tasks()
+        self.pending: list[Settlement] = []
+        self.lost = False  # to another process
+        self.on_settled: Callable[[Receipt], object] = bool  # whoever keeps count of them
+        self._close = close  # called when it is lost, and all has been said
+
+    def fenced(
+        self, reason: Reason, generation: Generation, at: float, *, silent: bool = False
+    ) -> Settlement:
+        """Something has lost the session: what is to see it off."""
+        settlement = Settlement(
+            self,
+            reason,
+            generation,
+            fenced_at=self.shared.clock() - (self.shared.loop.time() - at),
+            at=at,
+            deadline=self.shared.deadline,
+            previous=self.pending[-1] if self.pending else None,
+            silent=silent,
+        )
+        self.pending.append(settlement)
+        return settlement
+
+    def settled(self, settlement: Settlement, receipt: Receipt) -> None:
+        """A settlement is over."""
+        self.pending.remove(settlement)
+        self.on_settled(receipt)
+        if receipt.quiet and not settlement.answer.result().quiet:
+            self.publish(Settled(replace(receipt, later=None)))
+        if self.lost and not self.pending:
+            self._close()  # who watches it has seen all there is
+
+    async def gone(self) -> None:
+        """Return when all are over."""
+        while self.pending:
+            await asyncio.wait([settlement.done for settlement in self.pending])
+
+    def see(self, going: ActiveRun) -> bool:
+        """Whether one of them sees this run off."""
+        return any(going in settlement.goings for settlement in self.pending)
+
+    def old_processes(self, run: RunId) -> Coroutine[Any, Any, None] | None:
+        """What an earlier run's processes are waited for with; None if there are none."""
+        left = [
+            (settlement.deadline, going)
+            for settlement in self.pending
+            for going in settlement.goings
+            if going.hold.run != run and going.has_processes
+        ]
+        return _until_gone(left) if left else None
+
+    def unconfirmed(self, others: Iterable[ActiveRun]) -> tuple[Unconfirmed, ...]:
+        """What of theirs, and of others that were stopped, has not ended. Any thread may ask."""
+        goings = [one for settlement in tuple(self.pending) for one in settlement.goings]
+        goings += [one for one in others if one not in goings]
+        return tuple(left for one in goings for left in one.unconfirmed)
 
 
 def of_all(receipts: list[Receipt], kept: tuple[Kept, ...]) -> Receipt:

@@ -8,7 +8,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from lastword.core.brief import cut
-from lastword.errors import EngineFailed
+from lastword.errors import EngineFailed, LastwordError, RuntimeClosed
 from lastword.runtime.checks import encodable
 
 log = logging.getLogger("lastword")
@@ -61,6 +61,18 @@ async def ended(tasks: tuple[asyncio.Task[Any], ...], seconds: float) -> bool:
     if tasks:
         await asyncio.wait(tasks, timeout=max(seconds, 0))
     return all(task.done() for task in tasks)
+
+
+async def unless_closed(duty: asyncio.Task[T], error: LastwordError | None = None) -> T:
+    """Wait for something the runtime does; if it was given up, the runtime is being closed."""
+    try:
+        return await asyncio.shield(duty)
+    except asyncio.CancelledError:
+        here = asyncio.current_task()
+        if duty.cancelled() and not (here and here.cancelling()):
+            closed = RuntimeClosed("this runtime was closed before it was done")
+            raise (error or closed) from None
+        raise
 
 
 def described(error: BaseException) -> str:

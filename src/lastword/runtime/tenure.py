@@ -53,6 +53,6 @@ class _Tenancy:
     def _regained(self, until: float, taken: Collection[SessionId]) -> None:
         for session in taken:
             found = self._find(session)
-            if found and found.at_work:
-                found.at_work.journal.lose()  # its wardens are told, and listen before they go on
+            if found:
+                found.lose()  # its wardens are told, and listen before they go on
         self._page.set(until)

@@ -1,9 +1,10 @@
-"""What the sender of a message gets back."""
+"""What somebody gets back: a ticket who sends, an answer who stops."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TypeVar
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any, TypeVar
 
 from lastword.core.model import Message, Outcome, Placement, RunId
 from lastword.core.receipt import Receipt
@@ -112,3 +113,34 @@ class Ticket:
         if future.cancelled():
             raise TicketClosed(f"the ticket for message {self.message.id} was closed")
         return future.result()
+
+
+class Answer(Coroutine[Any, Any, Receipt]):
+    """The receipt of a stop, when it comes: to be awaited, handed to a task, or left alone.
+
+    A coroutine would warn if it were not awaited, and a future cannot be made a task of; a stop
+    that nobody waits for is as good as any other.
+    """
+
+    __slots__ = ("_future", "_steps", "fenced")
+
+    def __init__(
+        self,
+        future: asyncio.Future[Receipt],
+        fenced: Callable[[], Coroutine[Any, Any, Receipt]],
+    ) -> None:
+        self._future = future
+        self.fenced = fenced  # what can be said as soon as the fence itself is durable
+        self._steps = asyncio.shield(future).__await__()  # whoever gives up cancels only this
+
+    def __await__(self) -> Generator[Any, Any, Receipt]:
+        return asyncio.shield(self._future).__await__()  # as often as anyone likes
+
+    def send(self, value: Any) -> Any:  # noqa: ANN401 - as Coroutine has it
+        return self._steps.send(value)
+
+    def throw(self, *error: Any) -> Any:  # noqa: ANN401 - as Coroutine has it
+        return self._steps.throw(*error)
+
+    def close(self) -> None:
+        self._steps.close()

@@ -7,7 +7,7 @@ be more than that. So who may do it is who may stop the run, also when the run i
 from __future__ import annotations
 
 from lastword.core.model import RunId
-from lastword.core.session import SessionMachine
+from lastword.core.rights import Rights
 from lastword.errors import NotAllowed
 from lastword.runtime.checks import must_be_name
 from lastword.runtime.hold import Hold
@@ -17,11 +17,11 @@ from lastword.runtime.jobs import Job, Jobs
 class Whose:
     """Of a session's runs, and its children's, as long as anything of them may go on."""
 
-    __slots__ = ("_jobs", "_machine", "_runs")
+    __slots__ = ("_jobs", "_rights", "_runs")
 
-    def __init__(self, jobs: Jobs, machine: SessionMachine) -> None:
+    def __init__(self, jobs: Jobs, rights: Rights) -> None:
         self._jobs = jobs
-        self._machine = machine
+        self._rights = rights
         self._runs: dict[RunId, tuple[Hold, str]] = {}
 
     def begins(self, hold: Hold, by: str, above: Hold | None) -> None:
@@ -39,7 +39,7 @@ class Whose:
         """What has this id; `NotAllowed` if `by` may not stop the run that started it."""
         must_be_name(id, "the id of a process")
         job = self._jobs[id]
-        if not self._machine.may_stop(by, self._of(job.run)):
+        if not self._rights.may_stop(by, self._of(job.run)):
             raise NotAllowed(
                 f"{by!r} has no right to stop {job.run}, which started {id}, so nothing was done"
             )

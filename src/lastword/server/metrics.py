@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from itertools import accumulate
 
 from lastword.core.model import Outcome
-from lastword.runtime.tally import BOUNDS
+from lastword.runtime.counters import BOUNDS
 from lastword.server.desk import Asked, Reply
 
 _RUNS = (o for o in Outcome if o not in {Outcome.WITHDRAWN, Outcome.REFUSED})
@@ -17,18 +17,20 @@ _FATES = ("ended", "killed", "unconfirmed")
 async def metrics(asked: Asked) -> Reply:
     """Runs by outcome, stops and how long they took, effects refused, processes ended, watchers."""
     desk = asked.desk
-    tally, sessions = desk.runtime.tally, desk.runtime.at_hand
+    counters, sessions = desk.runtime.counters, desk.runtime.at_hand
     lines = [
-        *_counter("messages_accepted", "Messages that were accepted.", tally.accepted),
-        *_by("runs", "Runs that have ended.", "outcome", {o: tally.runs[o] for o in _OUTCOMES}),
-        *_counter("effects_refused", "Effects of runs refused after a stop.", tally.refused),
+        *_counter("messages_accepted", "Messages that were accepted.", counters.accepted),
+        *_by("runs", "Runs that have ended.", "outcome", {o: counters.runs[o] for o in _OUTCOMES}),
+        *_counter("effects_refused", "Effects of runs refused after a stop.", counters.refused),
         *_by(
             "processes_ended",
             "Processes that stops have ended.",
             "fate",
-            {fate: tally.processes[fate] for fate in _FATES},
+            {fate: counters.processes[fate] for fate in _FATES},
         ),
-        *_histogram("stop_seconds", "From the fence to the receipt.", tally.stops, tally.stopping),
+        *_histogram(
+            "stop_seconds", "From the fence to the receipt.", counters.stops, counters.stopping
+        ),
         *_gauge("runs_active", "Runs that go on.", sum(s.active is not None for s in sessions)),
         *_gauge("messages_waiting", "Messages that wait.", sum(len(s.queue) for s in sessions)),
         *_gauge("sessions_at_hand", "Sessions in memory.", len(sessions)),

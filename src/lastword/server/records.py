@@ -15,7 +15,7 @@ from lastword.core.entries import Entry, Said
 from lastword.core.model import MessageId, RunId
 from lastword.core.picture import Picture
 from lastword.core.transcript import build
-from lastword.runtime.record import Page, Record
+from lastword.runtime.protocol import Page, Record
 from lastword.runtime.session import Session
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, made

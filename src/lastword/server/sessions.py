@@ -13,7 +13,7 @@ from lastword.core.resume import ANSWERS
 from lastword.core.words import means_stop
 from lastword.errors import RuntimeClosed
 from lastword.runtime.session import Session
-from lastword.runtime.stop import Answer
+from lastword.runtime.ticket import Answer
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.limits import STOP_WORDS

@@ -77,7 +77,7 @@ async def _from_where(asked: Asked, hub: Hub[Watcher]) -> tuple[int, bytes]:
     session = hub.session
     while True:
         overview = await session.overview()
-        await asked.looked_at([one.stored for one in session.shelf.cells])
+        await asked.looked_at(session.programs)
         async with hub.making:
             picture = hub.picture(alone=len(hub.watchers) == 1) or await _begun(hub)
         if picture is None:
@@ -131,7 +131,7 @@ async def _begun(hub: Hub[Watcher]) -> Picture | None:
     epoch = hub.feed.epoch
     phase = Phase(page.generation, session.active, page.typing, session.ending)
     queue, questions, spans = session.waiting, session.questions, session.spans
-    programs = tuple(one.stored for one in session.shelf.cells)
+    programs = session.programs
     earlier, picture = await folded(session, page)
     picture.stands(
         seen=page.number,

@@ -41,7 +41,7 @@ class Following:
             phase=Phase(view.generation, session.active, view.typing, session.ending),
             queue=session.waiting,
             questions=session.questions,
-            programs=[cell.stored for cell in session.shelf.cells],
+            programs=session.programs,
             processes=session.spans,
         )
         return self.picture.drawn()

@@ -13,7 +13,7 @@ from lastword.agent.tools.aside import aside
 from lastword.agent.tools.directory import Directories
 from lastword.agent.tools.environment import without_keys
 from lastword.agent.tools.repository import why_asked
-from lastword.runtime.going import run_here
+from lastword.runtime.active_run import run_here
 from lastword.runtime.run import Run
 
 

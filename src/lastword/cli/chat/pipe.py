@@ -25,9 +25,9 @@ from lastword.core.story import FeedEvent
 from lastword.errors import LastwordError
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
-from lastword.runtime.stop import Answer
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
+from lastword.runtime.ticket import Answer
 
 _BY_SIGNAL = 128  # and its number: what a shell calls a command that a signal ended
 _UNREAD = _BY_SIGNAL + signal.SIGPIPE

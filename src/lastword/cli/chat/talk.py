@@ -27,9 +27,8 @@ from lastword.core.words import means_stop
 from lastword.errors import LastwordError, Refused, SlowWatcher
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
-from lastword.runtime.stop import Answer
 from lastword.runtime.tasks import Tasks, ended
-from lastword.runtime.ticket import Ticket
+from lastword.runtime.ticket import Answer, Ticket
 from lastword.surfaces.following import Following
 from lastword.surfaces.words import question_lines
 

@@ -22,7 +22,7 @@ from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
 
 
-class Going:
+class ActiveRun:
     """Everything that has to be gone before a run is."""
 
     def __init__(
@@ -31,7 +31,7 @@ class Going:
         hold: Hold,
         ledger: Ledger,
         processes: Owned,
-        parent: Going | None,
+        parent: ActiveRun | None,
         speech: Speech,
         home: Home,
     ) -> None:
@@ -71,12 +71,12 @@ class Going:
         running.set(self)
         calling.set(NO_CALL)  # whoever sent the message may have done so in a call of its own
 
-    def descends_from(self, others: list[Going]) -> bool:
+    def descends_from(self, others: list[ActiveRun]) -> bool:
         """Whether it is one of them, or a child of one of them, at any depth."""
         return self in others or (self.parent is not None and self.parent.descends_from(others))
 
     @property
-    def chain(self) -> tuple[Going, ...]:
+    def chain(self) -> tuple[ActiveRun, ...]:
         """It, and the runs that it works for; one that has ended, and was outlived, is none."""
         above = self.parent
         return (self, *(above.chain if above and above.hold.current else ()))
@@ -171,7 +171,7 @@ class Going:
         return self.hold.dropped + sum(child.dropped for child in self.children)
 
 
-def run_here() -> Going | None:
+def run_here() -> ActiveRun | None:
     """The run in whose name this is done; it may have ended. None outside of all runs."""
     here = running.get()
-    return here if isinstance(here, Going) else None
+    return here if isinstance(here, ActiveRun) else None

@@ -20,11 +20,11 @@ from lastword.core.receipt import CellReport
 from lastword.core.story import ProgramNews
 from lastword.processes import Processes
 from lastword.runtime.asks import Asks
+from lastword.runtime.feed import Publish
 from lastword.runtime.journal import Journal
-from lastword.runtime.news import Publish
 
 
-class OnShelf(Protocol):
+class OpenCell(Protocol):
     """A cell that has not ended."""
 
     @property
@@ -38,7 +38,7 @@ class OnShelf(Protocol):
         ...
 
 
-class Shelf:
+class SessionCells:
     """One session's."""
 
     def __init__(
@@ -55,9 +55,9 @@ class Shelf:
         self._journal = journal
         self._publish = publish
         journal.on_cells = self.tell  # they stand where the store has them
-        self._cells: dict[CellId, OnShelf] = {}
+        self._cells: dict[CellId, OpenCell] = {}
         # that have ended and are looked at, so that a second observer finds the first
-        self.seen: WeakValueDictionary[CellId, OnShelf] = WeakValueDictionary()
+        self.seen: WeakValueDictionary[CellId, OpenCell] = WeakValueDictionary()
 
     def found(self, cells: Iterable[StoredCell]) -> None:
         """An earlier process left these. Those that were not at a frontier are lost."""
@@ -83,14 +83,14 @@ class Shelf:
         """Raise as a message would be refused that answers these calls, and do nothing."""
         self._asks.must_take(cell, generation, calls)
 
-    def __getitem__(self, id: CellId) -> OnShelf:
+    def __getitem__(self, id: CellId) -> OpenCell:
         return self._cells[id]
 
     def __contains__(self, id: object) -> bool:
         return id in self._cells
 
     @property
-    def cells(self) -> tuple[OnShelf, ...]:
+    def cells(self) -> tuple[OpenCell, ...]:
         """Those that have not ended."""
         return tuple(self._cells.values())
 
@@ -99,7 +99,7 @@ class Shelf:
         """Whether one of them was taken up here: whoever has it has more of it than the store."""
         return any(not isinstance(cell, Asleep) for cell in self._cells.values()) or bool(self.seen)
 
-    def put(self, cell: OnShelf) -> None:
+    def put(self, cell: OpenCell) -> None:
         """It is to be found here, in place of what was."""
         self._cells[cell.stored.id] = cell
 

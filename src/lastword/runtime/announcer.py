@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from lastword.core.brief import NAMED, cut
 from lastword.core.entries import Note
@@ -13,19 +12,13 @@ from lastword.core.queue import QueueNews, queued
 from lastword.core.receipt import ProcessNews
 from lastword.core.scene import Span
 from lastword.core.session import SessionMachine
-from lastword.core.story import Fact, FeedEvent
 from lastword.core.transcript import Shown
+from lastword.runtime.feed import Publish
 from lastword.runtime.jobs import Job
 from lastword.runtime.journal import Journal
-from lastword.runtime.telling import Telling
+from lastword.runtime.outcomes import Outcomes
 
 _REMEMBERED = 100  # processes that have ended
-
-
-class Publish(Protocol):
-    """Into the session's feed."""
-
-    def __call__(self, fact: Fact) -> FeedEvent: ...
 
 
 def queue_of(machine: SessionMachine) -> QueueNews:
@@ -33,16 +26,16 @@ def queue_of(machine: SessionMachine) -> QueueNews:
     return QueueNews(queued(machine.steering, machine.waiting), machine.hushed)
 
 
-class News:
+class Announcer:
     """One session's."""
 
     def __init__(
-        self, machine: SessionMachine, publish: Publish, journal: Journal, telling: Telling
+        self, machine: SessionMachine, publish: Publish, journal: Journal, outcomes: Outcomes
     ) -> None:
         self._machine = machine
         self._publish = publish
         self._journal = journal
-        self._telling = telling
+        self._outcomes = outcomes
         self._untold: list[tuple[RunId, str]] = []  # notes for a run's next request
         self._told = queue_of(machine)
         self._spans: dict[int | str, Span] = {}
@@ -100,7 +93,7 @@ class News:
         note = Note(None, text)
         self._journal.add(note)
         self._publish(note)
-        self._telling.when_durable([])
+        self._outcomes.when_durable([])
 
     def shown(self, history: Sequence[Shown]) -> None:
         """This a run begins with, or goes on from: what is in it need not be told."""

@@ -11,7 +11,7 @@ from lastword.core.receipt import Receipt
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)  # seconds
 
 
-class Tally:
+class Counters:
     """One runtime's, since it was opened."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ log = logging.getLogger("lastword")
 Told: TypeAlias = list[tuple[Ticket, Outcome, str]]
 
 
-class Telling:
+class Outcomes:
     """One session's."""
 
     def __init__(self, session: SessionId, journal: Journal) -> None:

@@ -1,0 +1,198 @@
+"""A session's messages, from their way in to their outcome.
+
+One is accepted and placed in one step, and acknowledged when it is durable. What becomes of it goes
+into the log and to whoever watches as it happens; its sender's ticket learns of an outcome when it
+is durable, and not before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from lastword.core.events import Accepted, Event, Stored, StoreFailed
+from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, Turn
+from lastword.core.orders import Accept, End, Refuse
+from lastword.core.transcript import Began, Finished, Said
+from lastword.errors import Busy, OwnedElsewhere, QueueFull, StoreError, Undurable
+from lastword.runtime.inbox import Move
+from lastword.runtime.journal import Journal, ask
+from lastword.runtime.protocol import Sent
+from lastword.runtime.seat import Seat
+from lastword.runtime.shared import Shared
+from lastword.runtime.tasks import Tasks, unless_closed
+from lastword.runtime.ticket import Ticket
+
+log = logging.getLogger("lastword")
+
+
+class Messages:
+    """One session's, as far as somebody waits for them."""
+
+    def __init__(
+        self, seat: Seat, shared: Shared, journal: Journal, tell: Callable[[Event], Move]
+    ) -> None:
+        self.duties = Tasks()  # what has to be done to the end, whoever sent it
+        self._seat = seat
+        self._shared = shared
+        self._journal = journal
+        self._tell = tell
+        self._tickets: dict[MessageId, list[Ticket]] = {}
+        self._storing: dict[MessageId, asyncio.Task[None]] = {}
+
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody is still to be told of one."""
+        return bool(self._tickets or self._storing or self.duties.living)
+
+    # the way in
+
+    async def known(self, id: MessageId) -> Ticket | None:
+        """The ticket of a message that was accepted before: the same request is the same message.
+        It is acknowledged as any other, when it is no longer `storing`."""
+        stored = None
+        if id not in self._tickets:
+            await self._journal.committed()  # its outcome may be on its way to the store
+            stored = await ask(self._shared.store.message(self._seat.id, id))
+        if tickets := self._tickets.get(id):  # also if it came while we looked
+            if tickets[0].closed:
+                tickets.insert(0, tickets[0].again())
+            return tickets[0]
+        if stored is None:
+            return None
+        ticket = Ticket(stored.message, stored.run)
+        if stored.began:
+            ticket.tell_started(stored.run)
+        ticket.tell_outcome(stored.outcome or Outcome.LOST)  # else whoever had it has died with it
+        return ticket
+
+    def accept(self, sent: Sent) -> Ticket:
+        """Place a message, or raise `Refused`. It is acknowledged once it is not `storing`."""
+        journal, id_ = self._journal, self._seat.id
+        if journal.stuck:
+            raise Undurable(f"the store of session {id_} has not answered since a stop")
+        journal.serial += 1
+        run = RunId(f"{id_}#{journal.serial}")
+        name = sent.id or MessageId(f"m{journal.serial}")
+        message = Message(name, sent.text, sent.by, sent.origin, sent.attachments)
+        ticket = Ticket(message, run)
+        self._tickets[name] = [ticket]
+        try:
+            at = self._shared.loop.time()
+            move = self._tell(Accepted(message, run, sent.on_message, at))
+            self._must_not_be_refused(move)
+        except BaseException:
+            del self._tickets[name]
+            raise
+        # a duty of the session's: whoever sent it may be cancelled, what was accepted goes on
+        commit = journal.commit()  # in the same step: the one that has this message in it
+        stored = self.duties.start(self._store(name, commit), name=f"store {name}")
+        self._storing[name] = stored
+        stored.add_done_callback(partial(self._forget, name))
+        return ticket
+
+    def storing(self, ticket: Ticket) -> asyncio.Task[None] | None:
+        """What ends well when an accepted message is durable; None if it is."""
+        return self._storing.get(ticket.message.id)
+
+    async def acknowledged(self, ticket: Ticket, *, named: bool) -> None:
+        """Return when it is durable; if its sender has `named` it, they can ask again."""
+        if storing := self.storing(ticket):
+            id_ = ticket.message.id
+            doubt = f"the runtime was closed before it was known that {id_} is stored"
+            remedy = "; send it again, with its id, to find out" if named else ""
+            await unless_closed(storing, StoreError(doubt + remedy))
+
+    def _forget(self, id: MessageId, stored: asyncio.Task[None]) -> None:
+        if self._storing.get(id) is stored:  # and not that of a second try
+            del self._storing[id]
+
+    async def _store(self, id: MessageId, commit: asyncio.Future[None]) -> None:
+        try:
+            await asyncio.shield(commit)
+        except OwnedElsewhere:
+            raise
+        except StoreError as error:
+            raise Undurable(
+                f"message {id} could not be stored in session {self._seat.id}, so it was not "
+                f"accepted: {error}"
+            ) from error
+        self._tell(Stored(id))
+
+    def _must_not_be_refused(self, move: Move) -> None:
+        id_ = self._seat.id
+        for order in move.orders:
+            match order:
+                case Refuse(message, "busy"):
+                    raise Busy(
+                        f"session {id_} is busy and refuses messages until it is not; "
+                        f"message {message.id} was not accepted"
+                    )
+                case Refuse(message, "full"):
+                    limit = self._shared.settings.queue_limit
+                    raise QueueFull(
+                        f"session {id_} has {limit} messages waiting, which is its limit; "
+                        f"message {message.id} was not accepted"
+                    )
+                case _:
+                    pass
+
+    # what becomes of them
+
+    def found(self, waiting: Iterable[Turn]) -> None:
+        """An earlier process left these."""
+        for turn in waiting:
+            for message in turn.messages:
+                self._tickets[message.id] = [Ticket(message, turn.run)]
+                self._seat.asks.said(message)
+
+    def accepted(self, order: Accept, move: Move) -> None:
+        """One has its place."""
+        message = order.message
+        said = Said(message, order.run)
+        self._journal.add_message(said)
+        self._seat.publish(said)
+        self._seat.asks.said(message)
+        if message.attachments:
+            with self._seat.lock:
+                self._seat.feed.shed()
+        self._shared.counters.accepted += 1
+        [ticket] = self._tickets[message.id]
+        ticket.run, ticket.placed = order.run, order.placement
+        if move.settlement:
+            ticket.tell_takeover(move.settlement.answer)
+        log.info("accepted session=%s run=%s as=%s", self._seat.id, order.run, order.placement)
+
+    def refuse(self, message: MessageId) -> None:
+        """One could not be stored: it was never accepted."""
+        self._tell(StoreFailed(message))
+        self._seat.asks.ended(RunId(""), (message,))
+        for ticket in self._tickets.pop(message, []):
+            ticket.tell_outcome(Outcome.REFUSED)
+
+    def began(self, run: RunId, generation: Generation, messages: Iterable[Message]) -> None:
+        """A run has taken these up."""
+        ids = tuple(message.id for message in messages)
+        began = Began(run, generation, ids)
+        self._journal.add(began)
+        self._seat.publish(began)
+        for ticket in [ticket for id_ in ids for ticket in self._tickets.get(id_, [])]:
+            ticket.tell_started(run)
+
+    def ended(self, order: End, move: Move, error: str, kind: str) -> list[Ticket]:
+        """A turn is over; the tickets that are to learn its outcome."""
+        turn, outcome = order.turn, order.outcome
+        ids = tuple(message.id for message in turn.messages)
+        self._seat.asks.ended(turn.run, ids)
+        held = order.held and not order.started
+        finished = Finished(
+            turn.run, outcome, ids, order.started, order.rollback, error, held, kind=kind
+        )
+        for fact in (*move.notes(order), finished):
+            self._journal.add(fact)
+            self._seat.publish(fact)
+        self._shared.counters.runs[outcome] += order.started
+        log.info("ended session=%s run=%s outcome=%s", self._seat.id, turn.run, outcome)
+        return [ticket for id_ in ids for ticket in self._tickets.pop(id_, [])]
