@@ -216,3 +216,29 @@ def test_no_literal_is_unpacked_where_it_is_written() -> None:
     ]
 
     assert found == []
+
+
+MOST = 18  # public attributes
+
+
+def test_nothing_of_the_runtime_is_a_hub() -> None:
+    """What has many public attributes is reached into by everybody, and knows everything."""
+    hubs = {
+        f"{file.name}: {node.name}": sorted(names)
+        for file in (ROOT / "src" / "lastword" / "runtime").glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef) and len(names := attributes_of(node)) > MOST
+    }
+
+    assert hubs == {}
+
+
+def attributes_of(made: ast.ClassDef) -> set[str]:
+    """The public ones that a class sets on what is made of it."""
+    return {
+        node.attr
+        for node in ast.walk(made)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        if isinstance(node.value, ast.Name) and node.value.id == "self"
+        if not node.attr.startswith("_")
+    }

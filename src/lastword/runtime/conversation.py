@@ -308,7 +308,7 @@ class Conversation:
         """Carry out whatever was ordered and is still to be done, in order."""
         work = self.work
         while move := self.seat.inbox.next():
-            if move.ends_something or (work.cells.cells and move.is_a_stop):
+            if move.ends_something or (move.is_a_stop and work.cells.cells):
                 move.settlement = work.stops.fenced(move.reason, move.generation, move.at)
                 move.settlement.cells = work.cells.freeze(move.freezes)
             told: Told = []

@@ -228,7 +228,8 @@ class Journal:
                 await ask(self._store.commit(write))
                 self._have_stored(write.entries)
                 self._standing = stands
-                self.on_cells(write.cells)
+                if write.cells:
+                    self.on_cells(write.cells)
             except BaseException as error:
                 self._pending = [*_without(fresh, [*entries, *_written(self._pending)])]
                 # what a cell wanted remembered is stored with its completion, or never: whoever

@@ -86,6 +86,7 @@ class _Endpoint:
     def __init__(self, desk: Desk, operations: dict[str, Operation]) -> None:
         self._desk = desk
         self._operations = operations
+        self._first = {method: one.first for method, one in operations.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -124,7 +125,7 @@ class _Endpoint:
         if operation.sends:
             await cast("Stream", operation.handler)(asked, scope, receive, send)
             return
-        first = operation.first
+        first = self._first[operation.method]
         if operation.takes:
             method, path, headers = scope["method"], scope["path"], asked.request.headers
             await asked.arrive(first=first or may_have_right_of_way(method, path, headers))
