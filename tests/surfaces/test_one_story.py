@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable
 from typing import Any, cast
@@ -24,22 +23,12 @@ from lastword.core.receipt import Receipt
 from lastword.core.recovery import Recovery
 from lastword.core.scene import Change, is_live
 from lastword.core.story import FACTS, FeedEvent, ProcessNews
-from tests.core.picture_alphabet import BOUNDS, histories, made
+from tests.core.picture_alphabet import made
 from tests.core.picture_world import SESSION, World
+from tests.surfaces.stories import of, stories
 
 W53 = pytest.mark.scenario("W53", part="surfaces")
 NOT_TOLD = {"Declined", "Unshown", "Recovery"}
-STORIES = 60
-
-
-def stories() -> list[tuple[str, ...]]:
-    """Some of every kind, among them all facts that are told."""
-    rng = random.Random(7)
-    found: list[tuple[str, ...]] = []
-    for bounds in BOUNDS:
-        whole = [moves for moves in histories(bounds, 5) if len(moves) == 5]
-        found += rng.sample(whole, STORIES // len(BOUNDS))
-    return found
 
 
 class Programs:
@@ -134,10 +123,6 @@ def drive(world: World, behind: int | None = None) -> tuple[Editor, Terminal, li
         editor.hear(changes, picture, may_leave)
         terminal.telling.tell(changes)
     return editor, terminal, world.events
-
-
-def of(world: World, kind: type[Any]) -> list[Any]:
-    return [event.fact for event in world.events if isinstance(event.fact, kind)]
 
 
 @W53

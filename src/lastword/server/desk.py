@@ -90,6 +90,10 @@ class Asked:
         """Of the session that it is about, as who asks knows it."""
         return _name(self._part("session"))
 
+    def is_about(self, name: str) -> None:
+        """The session is named in the body, for the path names none."""
+        self.request.path_params["session"] = name
+
     @property
     def id(self) -> str:
         """Of that session, inside."""

@@ -96,7 +96,7 @@ class Hub(Generic[T]):
         picture = self._picture
         if picture is None or (self._epoch == self.feed.epoch and picture.seen >= self.feed.last):
             return
-        if self._must_wait():
+        if self.must_wait():
             return
         if not self._heard(picture):
             self._picture = None  # something happened that nobody here heard
@@ -142,7 +142,7 @@ class Hub(Generic[T]):
         last = self.feed.last
         if number >= last and self._picture:
             return last, b""
-        if self._must_wait():
+        if self.must_wait():
             return number, b""
         self.hear()
         if self._picture is None or not self._holds(number):
@@ -158,7 +158,7 @@ class Hub(Generic[T]):
         known = self._picture is not None and number >= self._first
         return known and self.feed.holds(number)
 
-    def _must_wait(self) -> bool:
+    def must_wait(self) -> bool:
         """Whether it is not known if the session is still ours; they are told when it is."""
         claim = self.feed.claim
         if claim.good or (claim.ended and not claim.taken):  # at the end of the server, all is told
@@ -196,6 +196,11 @@ class Hub(Generic[T]):
         if not told or self.feed.claim.taken:
             return []  # if it was taken, what had not left is not ours to tell any more
         return [framed(Changes(self.id_of(until), self.session.generation, 0.0, told))]
+
+    @property
+    def over(self) -> bool:
+        """Whether there is no more to tell."""
+        return self.feed.closed
 
     def last_word(self) -> bytes:
         """Why there is no more."""

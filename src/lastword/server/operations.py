@@ -6,6 +6,8 @@ from typing import Any
 
 from lastword.runtime.jobs import MOST
 from lastword.server import (
+    agui,
+    agui_input,
     cell_wire,
     cells,
     change_wire,
@@ -326,6 +328,19 @@ OPERATIONS: tuple[Operation, ...] = (
         wire.Empty,
         takes=wire.AnswerIn,
         problems=("unknown-question", "answered", "answer-late", "stale-answer"),
+    ),
+    Operation(
+        "POST",
+        "/v1/agui",
+        agui.run,
+        "send",
+        "A thread is a session: send what is new in it, answer what interrupted it, or join what "
+        "goes on; what comes of it, as events of AG-UI 1.0. It takes the right to read, too.",
+        "text/event-stream",
+        takes=agui_input.RunAgentInput,
+        query=(agui.LEAVING,),
+        problems=("busy", "queue-full", "too-many", "undurable", "owned-elsewhere", "closing"),
+        sends=True,
     ),
     Operation(
         "GET", "/v1/cells", cells.paused, "read", "Cells that wait, everywhere.", cell_wire.Cells

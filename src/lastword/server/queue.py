@@ -9,7 +9,7 @@ from dataclasses import replace
 from msgspec import UNSET
 
 from lastword.core.resume import resume_in
-from lastword.errors import NotWaiting
+from lastword.errors import NotWaiting, UnknownQuestion
 from lastword.runtime.session import Session
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, made, reply
@@ -116,16 +116,20 @@ async def _must_be_theirs(asked: Asked) -> None:
 
 async def answer(asked: Asked) -> Reply:
     """Answer a question of a run's. The first answer holds."""
-    told, id_ = await asked.body(wire.AnswerIn), asked.part("question")
+    answered(asked, asked.part("question"), await asked.body(wire.AnswerIn))
+    return reply(wire.Empty())
+
+
+def answered(asked: Asked, id_: str, told: wire.AnswerIn) -> None:
+    """The same, for an answer that came in another way. Raises `AnswerRefused`."""
     questions = asked.desk.questions
     if questions is None:
-        raise Trouble("unknown-question", f"there is no question {id_}: nothing asks here")
+        raise UnknownQuestion(f"there is no question {id_}: nothing asks here")
     mine = {q.id for q in asked.questions()}
     if id_ not in mine and id_ in {q.id for q in questions.open()}:
-        raise Trouble("unknown-question", f"there is no question {id_}")  # it is another session's
+        raise UnknownQuestion(f"there is no question {id_}")  # it is another session's
     always, scope, by = told.always, told.scope, asked.who.name
     try:
         questions.answer(id_, told.allow, told.generation, always=always, scope=scope, by=by)
     except ValueError as error:
         raise Trouble("bad-request", str(error)) from error
-    return reply(wire.Empty())

@@ -13,7 +13,7 @@ from lastword.core.resume import ANSWERS
 from lastword.core.words import means_stop
 from lastword.errors import RuntimeClosed
 from lastword.runtime.session import Session
-from lastword.runtime.ticket import Answer
+from lastword.runtime.ticket import Answer, Ticket
 from lastword.server import wire
 from lastword.server.desk import Asked, Reply, reply
 from lastword.server.limits import STOP_WORDS
@@ -143,6 +143,12 @@ async def send(asked: Asked) -> Reply:
     said = await asked.body(wire.MessageIn)
     if said.heed_stop and means_stop(said.text):
         return await _stopped(asked, await asked.named(), None)
+    ticket = await accepted(asked, said)
+    return reply(asked.shapes.ticket(ticket, asked.name, asked.session.generation), 202)
+
+
+async def accepted(asked: Asked, said: wire.MessageIn) -> Ticket:
+    """A message of whoever asks, as far as they may and there is room: durable from here on."""
     if asked.desk.closing:
         raise RuntimeClosed("the server is being shut down, so this was not accepted")
     _must_be_words(asked, said)
@@ -151,15 +157,13 @@ async def send(asked: Asked) -> Reply:
     session, policy = asked.session, _policy(asked, said.on_message)
     waits = (policy or asked.desk.runtime.settings.on_message) not in _TAKES_OVER
     with fits(asked, session, said) if waits else nullcontext():
-        ticket = await session.send(
+        return await session.send(
             said.text,
             id=said.id,
             by=asked.who.name,
             attachments=_attachments(said.attachments),
             on_message=policy,
         )
-    told = asked.shapes.ticket(ticket, name, session.generation)
-    return reply(told, 202)
 
 
 def _must_be_words(asked: Asked, said: wire.MessageIn) -> None:

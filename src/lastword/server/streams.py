@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.types import Message, Receive, Scope, Send
 
@@ -108,6 +108,24 @@ async def _tell(hub: Hub[Watcher]) -> None:
             await asyncio.sleep(0)  # a stop is not to wait until thousands have been told
 
 
+class Source(Protocol):
+    """What is told on a stream: all that a hub has, or one run in another protocol's words."""
+
+    def chunk(self, number: int) -> tuple[int, bytes]:
+        """All that may leave now of what came after a number, and the last number in it. Whoever
+        calls it writes what it gives in the same step. Raises SlowWatcher."""
+        ...
+
+    @property
+    def over(self) -> bool:
+        """Whether there is no more."""
+        ...
+
+    def last_word(self) -> bytes:
+        """Why, for who has to be told."""
+        ...
+
+
 class Watcher:
     """One event stream."""
 
@@ -122,11 +140,20 @@ class Watcher:
         "_send",
         "_since",
         "_slow",
+        "_source",
         "_task",
     )
 
-    def __init__(self, hub: Hub[Watcher], scope: Scope, receive: Receive, send: Send) -> None:
+    def __init__(
+        self,
+        hub: Hub[Watcher],
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        source: Source | None = None,
+    ) -> None:
         self._hub = hub
+        self._source = source or hub
         self._receive = receive
         self._send = send
         self._number: int | None = None  # up to which it was told; None: it is not following
@@ -200,15 +227,15 @@ class Watcher:
 
     def _news(self, number: int) -> Message | None:
         """What is to leave now; whoever calls it writes what it gives in the same step."""
-        hub = self._hub
+        source = self._source
         try:
-            self._number, chunk = hub.chunk(number)
+            self._number, chunk = source.chunk(number)
         except SlowWatcher:
             self._number = None  # it comes back with the last id that it saw, for a snapshot
             return _body(b"", more=False)
-        if not chunk and hub.feed.closed:
+        if source.over:
             self._number = None
-            return _body(hub.last_word(), more=False)
+            return _body(chunk + source.last_word(), more=False)
         if not chunk and not self._due:
             return None
         self._due = False  # anything is one

@@ -124,11 +124,15 @@ class _Moment(NamedTuple):
 
 
 async def _begun(hub: Hub[Watcher]) -> Picture | None:
-    """A picture of the newest of the log, and of how all else stands at that moment. While the log
-    is folded things happen: the hub hears of them afterwards, from that moment's number on."""
-    session = hub.session
-    page = await session.record.page(None, _ENTRIES, PAGE)  # and from here on nothing is waited for
-    epoch = hub.feed.epoch
+    """The hub hears afterwards of what happened while the log was folded, from its number on."""
+    return hub.begin(*await pictured(hub.session, _ENTRIES))
+
+
+async def pictured(session: Session, most: int) -> tuple[Picture, str, int]:
+    """A picture of the newest of the log, and of how all else stands at that moment; the epoch of
+    its number, and how many entries come before it. While the log is folded things happen."""
+    page = await session.record.page(None, most, PAGE)  # and from here on nothing is waited for
+    epoch = session.feed.epoch
     phase = Phase(page.generation, session.active, page.typing, session.ending)
     queue, questions, spans = session.waiting, session.questions, session.spans
     programs = session.programs
@@ -141,4 +145,4 @@ async def _begun(hub: Hub[Watcher]) -> Picture | None:
         programs=programs,
         processes=spans,
     )
-    return hub.begin(picture, epoch, earlier)
+    return picture, epoch, earlier

@@ -7,7 +7,7 @@ run had said by then comes with its end, as what was said (`live` is false).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from typing import NamedTuple
 
 from lastword.core.picture import Picture
@@ -57,11 +57,19 @@ class Following:
         while True:
             for event in feed.since(self.picture.seen):
                 await feed.claim.known()
-                changes = self.picture.hear(event, feed.fenced, taken=feed.claim.taken)
-                yield Heard(event, changes)
+                yield self._heard(event)
             if feed.closed and self.picture.seen >= feed.last:
                 return
             await feed.more(self.picture.seen)
+
+    def at_once(self) -> Iterator[Heard]:
+        """What happened and was not heard yet, without waiting: for who knows by itself whether the
+        session is still ours. Raises SlowWatcher."""
+        return map(self._heard, self.session.feed.since(self.picture.seen))
+
+    def _heard(self, event: FeedEvent) -> Heard:
+        feed = self.session.feed
+        return Heard(event, self.picture.hear(event, feed.fenced, taken=feed.claim.taken))
 
     def may_leave(self, event: FeedEvent, change: Change) -> bool:
         """Whether it may be told now: for who could not do so at once."""

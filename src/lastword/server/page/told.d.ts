@@ -1,6 +1,12 @@
 // What goes over the wire, made of the server's own types by tests/server/page_types.py.
 // A test holds it to them. It is not served: only the type checker reads it.
 
+export interface AguiMessage {
+  id: string;
+  role: string;
+  content?: unknown;
+}
+
 export interface AnswerIn {
   allow: boolean;
   generation: number;
@@ -473,6 +479,12 @@ export interface Refusal {
   after: number;
 }
 
+export interface ResumeEntry {
+  interruptId: string;
+  status: "cancelled" | "resolved";
+  payload?: unknown;
+}
+
 export interface ResumeIn {
   generation: number;
   results?: Record<string, CallAnswer>;
@@ -486,6 +498,15 @@ export interface Row {
   brief: string;
   tone: "doubt" | "fine" | "news";
   names: Array<string>;
+}
+
+export interface RunAgentInput {
+  threadId: string;
+  runId: string;
+  messages: Array<AguiMessage>;
+  protocolVersion?: string;
+  tools?: Array<object> | null;
+  resume?: Array<ResumeEntry> | null;
 }
 
 export interface SaidOut {

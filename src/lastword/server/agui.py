@@ -1,0 +1,194 @@
+"""`/v1/agui`: a session as an AG-UI 1.0 agent. A thread is a session, and a request is a message,
+the answer to a question, or the wish to see what is going on.
+
+The client sends all that it has; new are the last words of the person that the session does not
+know by their ids. The protocol has no other way to stop than to hang up, so leaving stops the run
+that the request asked for, and no other, unless the client says that it comes back.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+
+from starlette.types import Receive, Scope, Send
+
+from lastword.core.model import MessageId, Outcome, RunId
+from lastword.core.question import Question
+from lastword.core.scene import AskOpened
+from lastword.errors import AnswerRefused, LastwordError, SlowWatcher
+from lastword.server.agui_events import About, Encoder, Event
+from lastword.server.agui_input import ResumeEntry, RunAgentInput, answer, last_words, message
+from lastword.server.desk import Asked
+from lastword.server.drawn import still
+from lastword.server.front import must_have_room
+from lastword.server.hub import Hub
+from lastword.server.operation import Query
+from lastword.server.problems import Trouble, trouble_of
+from lastword.server.queue import answered
+from lastword.server.sessions import accepted
+from lastword.server.shapes import encode
+from lastword.server.streams import HEADERS, Watcher
+from lastword.server.watching import pictured
+from lastword.server.who import Right
+from lastword.surfaces.following import Following
+
+LEAVING = Query(
+    "on_disconnect",
+    "`stop`: to leave stops the run that was asked for, for who has that right.",
+    {"enum": ["stop", "continue"]},
+)
+_ENTRIES = 5_000  # of the log that a snapshot has
+_CLOSED = {"deleted": "the session was deleted", "lost": "another process has the session"}
+
+
+class Telling:
+    """What a stream tells of one run, while it is told."""
+
+    def __init__(
+        self,
+        hub: Hub[Watcher],
+        following: Following,
+        encoder: Encoder,
+        questions: Callable[[], Iterable[Question]],
+    ) -> None:
+        self._hub = hub
+        self._following = following
+        self._encoder = encoder
+        self._questions = questions  # those that are open
+        self._asked = list(following.picture.questions)  # before anything is told
+
+    def chunk(self, number: int) -> tuple[int, bytes]:
+        """All that may leave now."""
+        if self._hub.must_wait():
+            return number, b""
+        told = list[Event]()
+        try:
+            for _, changes in self._following.at_once():
+                told += self._encoder.tell(changes)
+            asked = [one for one in self._questions() if one.id in self._asked]
+            told += self._encoder.tell(AskOpened(one) for one in asked)
+            self._asked = []
+        except SlowWatcher:
+            told += self._encoder.failed("too-slow", "so much came that this stream missed some")
+        return self._following.picture.seen, framed(told)
+
+    @property
+    def over(self) -> bool:
+        """Whether there is no more."""
+        return self._encoder.over or self._hub.feed.closed
+
+    def last_word(self) -> bytes:
+        """Why there is no more, if the run did not say so."""
+        if self._encoder.over:
+            return b""
+        why = self._hub.session.over or "shutdown"
+        return framed(self._encoder.failed(why, _CLOSED.get(why, "the server was shut down")))
+
+
+async def run(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+    """Do what a request says, and tell what comes of it."""
+    must_have_room(scope)
+    given = await asked.body(RunAgentInput)
+    asked.is_about(given.thread_id)
+    _must_be_allowed(asked, given)
+    stops, desk, who = _stops(asked), asked.desk, asked.who
+    with desk.shares.watcher(who.principal):
+        with desk.shares.request(who.principal):
+            following = Following(await asked.named())
+            try:
+                about, ended = await _done(asked, given, following)
+            except AnswerRefused as error:
+                await _refuse(asked, error, send)
+                return
+            encoder = Encoder(about, asked.shapes)
+            moment = still(following.picture, following.session.fenced)
+            first = framed(await asyncio.to_thread(encoder.first, moment, ended))
+        hub = desk.streams.hub(following.session, asked.shapes)
+        telling = Telling(hub, following, encoder, asked.questions)
+        watcher = Watcher(hub, scope, receive, send, telling)
+        with desk.streams.watched(hub, watcher):
+            try:
+                await watcher.serve(following.picture.seen, first)
+            finally:
+                if stops and about.asked_for and not telling.over and not desk.closing:
+                    _stop(following, about.run(), who.name)
+
+
+def framed(told: Iterable[Event]) -> bytes:
+    """Events as they go over the wire."""
+    return b"".join(b"data: %b\n\n" % encode(one) for one in told)
+
+
+# what is asked for
+
+
+def _must_be_allowed(asked: Asked, given: RunAgentInput) -> None:
+    needed: list[Right] = ["read", "approve"] if given.resume else ["read"]
+    for right in needed:
+        if right not in asked.who.rights:
+            raise Trouble("forbidden", f"{asked.who.name} has no right to {right} here")
+    if given.tools:
+        raise Trouble(
+            "bad-request",
+            "the agent has its own tools, and calls none of the client's; nothing was done",
+        )
+
+
+def _stops(asked: Asked) -> bool:
+    """Whether to leave is to stop."""
+    told, may = asked.choice("on_disconnect", "stop", "continue"), "stop" in asked.who.rights
+    if "on_disconnect" in asked.request.query_params and told == "stop" and not may:
+        raise Trouble("forbidden", f"{asked.who.name} has no right to stop, on leaving or before")
+    return told == "stop" and may
+
+
+def _stop(following: Following, run: RunId | None, by: str) -> None:
+    """That one, and nothing if it is over: who left late stops no other answer."""
+    with suppress(LastwordError, RuntimeError):
+        if run:
+            following.session.stop(run=run, by=by)
+
+
+async def _done(
+    asked: Asked, given: RunAgentInput, following: Following
+) -> tuple[About, Outcome | None]:
+    """Do it. What a stream is to tell of, beginning with the moment before that; and how it ended,
+    if it was over by then."""
+    said, session = last_words(given.messages), following.session
+    if said or given.resume:
+        await session.loaded()  # so that what is seen first is where what follows begins
+    known = {one.id for one in await session.record.said([MessageId(one.id) for one in said])}
+    following.picture, *_ = await pictured(session, _ENTRIES)
+    active = session.active
+    about = About(given.thread_id, given.run_id, None, lambda: active, given.knows_cancelled)
+    new = [one for one in said if one.id not in known]
+    if given.resume:
+        _answer(asked, given.resume)
+    if not new and (given.resume or not said):
+        return about._replace(asked_for=bool(given.resume)), None
+    ticket = await accepted(asked, message(new or said[-1:]))
+    about = about._replace(
+        message=ticket.message.id,
+        run=lambda: ticket.run,
+        asked_for=True,
+        new=ticket.message if new else None,
+    )
+    return about, None if new else ticket.known_outcome
+
+
+def _answer(asked: Asked, resume: Sequence[ResumeEntry]) -> None:
+    """All of them, or none: what cannot be answered is refused by what became of it."""
+    open_ = {(one.id, one.generation) for one in asked.questions()}
+    answers = [answer(one) for one in resume]
+    for id_, told in sorted(answers, key=lambda one: (one[0], one[1].generation) in open_):
+        answered(asked, id_, told)
+
+
+async def _refuse(asked: Asked, error: AnswerRefused, send: Send) -> None:
+    """A run that continues from nothing fails; that is told where a client listens."""
+    trouble = trouble_of(error, asked.who.space, asked.name)
+    told = {"type": "RUN_ERROR", "message": trouble.detail, "code": trouble.slug}
+    await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
+    await send({"type": "http.response.body", "body": framed([told])})
