@@ -21,11 +21,16 @@ class Hearing:
         self._typing = False
 
     def of(self, event: Any) -> Iterator[dict[str, Any]]:
-        """The things that an event tells. What a run had said, told too late to be its doing, is
-        one of them: `missed`."""
+        """The things that an event tells; `last` is that after which one can be cut off."""
+        *rest, last = self._things(event) or [None]
+        yield from rest
+        if last:
+            yield last | {"last": True}
+
+    def _things(self, event: Any) -> list[Any]:
+        """What a run had said, told too late to be its doing, is one of them: `missed`."""
         if event["kind"] != "changes":
-            yield self._other(event)
-            return
+            return [self._other(event)]
         told, missed = list[dict[str, Any]](), list[dict[str, Any]]()
         placed: list[str] = []
         for change in event["changes"]:
@@ -34,14 +39,8 @@ class Hearing:
                 one |= {name: event[name] for name in ("id", "generation", "at")}
                 acts = change["change"] == "grew" or kind in _WORDS or _is_begun(data)
                 (missed if acts and not change["live"] else told).append(one)
-        if missed:
-            yield missed[-1] | {
-                "kind": "missed",
-                "run": None,
-                "text": "",
-                "data": {"events": missed},
-            }
-        yield from told
+        late = {"kind": "missed", "run": None, "text": "", "data": {"events": missed}}
+        return [missed[-1] | late, *told] if missed else told
 
     def _other(self, event: Any) -> dict[str, Any]:
         if event["kind"] != "snapshot":
