@@ -12,7 +12,15 @@ from statistics import median
 
 from bench.turns import heading, in_turns, row
 from lastword import Run, Runtime, Session, cells
-from lastword.cells import AtFrontier, ContinuingCell, Interpreter, Limits, Ok, PausableCell, Tool
+from lastword.cells import (
+    AtFrontier,
+    ContinuingCell,
+    Interpreter,
+    Ok,
+    PausableCell,
+    ProgramLimits,
+    Tool,
+)
 from lastword.core.cell import CellOutcome, Frontier
 from lastword.processes import Processes
 
@@ -23,7 +31,7 @@ NEXT = Tool("next_one", {"type": "object", "properties": {"n": {"type": "integer
 STEPS = 60  # frontiers of a cell, one after the other
 LONG = f"x = 0\nfor n in range({STEPS}):\n    x += await next_one(n)\nx"
 MANY = "import asyncio\nsum(await asyncio.gather(*[next_one(n) for n in range({})]))"
-LIMITS = Limits(time=60, calls=2000)
+LIMITS = ProgramLimits(time=60, calls=2000)
 CALLS, CELLS = 200, 100
 STARTS = 8
 

@@ -30,15 +30,15 @@ from lastword.cli.serve import search_rarely
 from lastword.runtime.run import Engine, Run
 from lastword.runtime.runtime import Runtime
 from lastword.server.change_wire import Changes, GrewOut
-from lastword.server.desk import Desk
+from lastword.server.desk import ServerState
 from lastword.server.front import LOOPBACK
-from lastword.server.limits import Limits
+from lastword.server.limits import ServerLimits
 from lastword.server.protocol import protocol
 from lastword.server.serve import listen, serving
 from lastword.server.shapes import encode
 
 SSE = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store"}
-LIMITS = Limits(connections=8192, requests=2048, watchers=4096, all_watchers=4096)
+LIMITS = ServerLimits(connections=8192, requests=2048, watchers=4096, all_watchers=4096)
 
 Say: TypeAlias = Callable[[str], Awaitable[object]]
 Go: TypeAlias = Callable[[int, float], Awaitable[object]]
@@ -76,7 +76,7 @@ async def ours(engine: Engine, store: str, sessions: int = 1) -> AsyncGenerator[
     """A runtime behind the server that `lastword serve` has; going, each session has a run."""
     listening = listen("127.0.0.1", 0)
     async with Runtime(engine, store=store) as runtime:
-        desk = Desk(runtime, None, None, LIMITS, "bench")
+        desk = ServerState(runtime, None, None, LIMITS, "bench")
         names = [SESSION] if sessions == 1 else [f"{SESSION}-{n}" for n in range(sessions)]
 
         async def go(count: int, pause: float) -> None:

@@ -25,11 +25,11 @@ from lastword.agent.rules import Rules
 from lastword.cli.serve import search_rarely
 from lastword.runtime.run import Run
 from lastword.runtime.runtime import Runtime
-from lastword.server.desk import Desk
+from lastword.server.desk import ServerState
 from lastword.server.front import LOOPBACK
-from lastword.server.limits import Limits
+from lastword.server.limits import ServerLimits
 from lastword.server.serve import listen, serving
-from lastword.server.who import Keys, Token
+from lastword.server.who import ApiToken, Keys
 
 RULES = 20_000
 LINES, LINE = 20_000, "a line of a long answer, which is exported whole. " * 4
@@ -109,12 +109,12 @@ def measured(meter: Meter) -> None:
 async def obey(folder: Path, meter: Meter) -> None:
     """Serve until the input ends."""
     questions = Questions(rules_in(folder))
-    tokens = [Token(token_of(name), name) for name in PRINCIPALS]
-    listening, limits = listen("127.0.0.1", 0), Limits().within_reach()
+    tokens = [ApiToken(token_of(name), name) for name in PRINCIPALS]
+    listening, limits = listen("127.0.0.1", 0), ServerLimits().within_reach()
     store = f"sqlite:{folder}/storm.db"
     runtime = Runtime(engine, store=store, before_tool=questions.as_before_tool(), grace=0.25)
     async with runtime:
-        desk = Desk(runtime, questions, Keys(tokens), limits, "bench")
+        desk = ServerState(runtime, questions, Keys(tokens), limits, "bench")
         search_rarely()
         async with serving(desk, listening, hosts=LOOPBACK):
             reader = asyncio.StreamReader()

@@ -14,7 +14,7 @@ from lastword.acp.agent import AcpAgent
 from lastword.acp.agents import Agents
 from lastword.acp.outbox import Outbox
 from lastword.acp.peer import Peer
-from lastword.acp.shelf import Shelf
+from lastword.acp.shelf import Cards
 from lastword.agent.assistant import Assistant, assistant
 from lastword.agent.rehearsal import Rehearsal
 from lastword.runtime.run import Run
@@ -58,7 +58,7 @@ async def inside(
     agents = Agents(make)
     store = f"sqlite:{folder / 'sessions.db'}"
     async with Runtime(agents.engine, store=store, before_tool=agents.before_tool) as runtime:
-        agent = AcpAgent(runtime, agents, Shelf(folder / "shelf"), outbox)
+        agent = AcpAgent(runtime, agents, Cards(folder / "shelf"), outbox)
         pipes = Pipes(reader)
         client = Client(cast("Process", pipes), folder)
         both = asyncio.gather(client.listen(), pipes.speak(agent.peer))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lastword.agent.config import BadConfig, Config, Server, found
+from lastword.agent.config import BadConfig, Config, ServerSetting, found
 from lastword.agent.models import ModelUnavailable, model_named
 
 
@@ -38,8 +38,10 @@ def test_what_is_set_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         True,
     )
     assert config.mcp == (
-        Server("git", command=("uvx", "git")),
-        Server("docs", url="https://example.org", headers={"Authorization": "Bearer secret"}),
+        ServerSetting("git", command=("uvx", "git")),
+        ServerSetting(
+            "docs", url="https://example.org", headers={"Authorization": "Bearer secret"}
+        ),
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lastword.agent.config import BadConfig, Config, Found, found
+from lastword.agent.config import BadConfig, Config, FoundSettings, found
 from lastword.agent.rules import Rules
 from lastword.agent.trust import Stamp, is_trusted, trust
 from lastword.errors import LastwordError
@@ -53,7 +53,7 @@ class Person:
     def downloads(self, text: str) -> None:
         (self.here / "lastword.toml").write_text(text, encoding="utf-8")
 
-    def finds(self, path: Path | None = None) -> Found:
+    def finds(self, path: Path | None = None) -> FoundSettings:
         return found(path, self.environment)
 
     def trusts(self) -> None:

@@ -5,7 +5,7 @@ It prints the numbers of all processes that came from it, and waits to be killed
 
 import asyncio
 
-from lastword.cells import Interpreter, Limits
+from lastword.cells import Interpreter, ProgramLimits
 from lastword.processes import Processes
 from tests.cells.programs import ENDLESS, THREE, descendants, frontier, interpreters
 from tests.promise.workshop import until
@@ -15,7 +15,7 @@ async def main() -> None:
     interpreter = Interpreter(await _processes(), workers=2)
     up = asyncio.Event()
     endless = asyncio.ensure_future(
-        interpreter.start(ENDLESS, limits=Limits(time=600), on_output=lambda _: up.set())
+        interpreter.start(ENDLESS, limits=ProgramLimits(time=600), on_output=lambda _: up.set())
     )
     await up.wait()
     await frontier(interpreter, THREE)

@@ -2,8 +2,8 @@
 
 import os
 
-from lastword.cells import AtFrontier, Interpreter, Limits, Step, Tool
-from lastword.processes.inside.family import Kin, Procfs
+from lastword.cells import AtFrontier, Interpreter, ProgramLimits, Step, Tool
+from lastword.processes.inside.family import Procfs, Relative
 
 READ = Tool(
     "read",
@@ -27,7 +27,7 @@ ENDLESS = "print('up')\nwhile True:\n    pass"
 
 
 async def frontier(
-    interpreter: Interpreter, source: str, limits: Limits | None = None
+    interpreter: Interpreter, source: str, limits: ProgramLimits | None = None
 ) -> AtFrontier:
     """Where a program first stands still."""
     return at_frontier(await interpreter.start(source, tools=[READ, ASK], limits=limits))
@@ -43,12 +43,12 @@ def ids(step: Step) -> tuple[str, ...]:
     return tuple(call.id for call in at_frontier(step).pending)
 
 
-def interpreters() -> list[Kin]:
+def interpreters() -> list[Relative]:
     """The processes that programs run in, of all that came from this one."""
     return [kin for kin in descendants() if kin.name == "monty" and kin.state != "Z"]
 
 
-def descendants() -> list[Kin]:
+def descendants() -> list[Relative]:
     proc = Procfs()
     try:
         return list(proc.descendants(os.getpid()))

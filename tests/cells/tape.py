@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 
-from lastword.cells import AtFrontier, Err, Finished, Ok, PendingCall, Step
+from lastword.cells import AtFrontier, Err, Ok, Step, StepCall, StepFinished
 
 
 class Tape:
@@ -30,9 +30,9 @@ class Tape:
 
 def _at(number: int, last: int) -> Step:
     if number > last:
-        return Finished(last, f"out {number}\n", {"n": last})
+        return StepFinished(last, f"out {number}\n", {"n": last})
     return AtFrontier(f"{number}/{last}".encode(), (_call(number),), f"out {number}\n")
 
 
-def _call(number: int) -> PendingCall:
-    return PendingCall(str(number), "ask", (number,))
+def _call(number: int) -> StepCall:
+    return StepCall(str(number), "ask", (number,))

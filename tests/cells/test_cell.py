@@ -326,7 +326,7 @@ async def test_a_program_that_ends_after_a_stop_from_a_thread_commits_nothing() 
     class Stopped(Dying):
         async def start(self, source: str, **how: Any) -> Step:
             session.stop_soon()  # the fence is there, and the loop has not heard of it yet
-            return cells.Finished(source, remembered={"n": len(how)})
+            return cells.StepFinished(source, remembered={"n": len(how)})
 
         def __init__(self) -> None: ...
 

@@ -24,9 +24,9 @@ ACTS: dict[str, Callable[[Run, Session, str], Awaitable[Any]]] = {
 READS = {"observe", "paused", "wait"}
 # values, and what a program is made of before any run has it; `delivered` and `engine` are a run's
 OTHERS = {
-    *("AtFrontier", "Err", "Failed", "Finished", "Function", "Interpreter", "LimitReached"),
-    *("Limits", "Ok", "PendingCall", "Resume", "Step", "Tool", "arguments", "delivered", "engine"),
-    *("function", "run_by", "stubs"),
+    *("AtFrontier", "Err", "StepFailed", "StepFinished", "Function", "Interpreter", "StepLimit"),
+    *("ProgramLimits", "Ok", "StepCall", "Resume", "Step", "Tool", "arguments", "delivered"),
+    *("engine", "function", "run_by", "stubs"),
 }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lastword import Run, Status, cells
-from lastword.cells import ContinuingCell, Interpreter, Limits
+from lastword.cells import ContinuingCell, Interpreter, ProgramLimits
 from lastword.core.cell import CellOutcome, Ending
 from lastword.core.transcript import Called, Result
 from lastword.errors import Superseded
@@ -223,7 +223,7 @@ async def test_a_stop_from_another_thread_lets_nothing_of_a_cell_begin(
 
 async def test_limits_hold_for_a_cell_and_are_told(interpreter: Interpreter) -> None:
     async def engine(run: Run) -> None:
-        cell = await ContinuingCell.start(run, "while True: pass", limits=Limits(time=0.1))
+        cell = await ContinuingCell.start(run, "while True: pass", limits=ProgramLimits(time=0.1))
         ending = await cell.wait()
         assert "longer than 0.1 seconds" in ending.error
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 from lastword import Run, Runtime, cells
-from lastword.cells import Err, Finished, Ok, PausableCell, Step
+from lastword.cells import Err, Ok, PausableCell, Step, StepFinished
 from tests.promise.workshop import until
 
 
@@ -19,7 +19,7 @@ class Busy:
         if source == "hog":
             self.running += 1
             await self.may.wait()
-        return Finished(1)
+        return StepFinished(1)
 
     def must_read(self, dump: bytes) -> None:
         raise NotImplementedError

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from lastword.cells import Failed, Finished, Interpreter, LimitReached, Limits, Ok, Step
+from lastword.cells import Interpreter, Ok, ProgramLimits, Step, StepFailed, StepFinished, StepLimit
 from tests.cells.programs import ASK, ENDLESS, THREE, frontier
 
 pytestmark = [
@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.deep("an interpreter for each test", quick=20),
 ]
 F9 = pytest.mark.scenario("F9", part="cells")
-TIGHT = Limits(memory=32 << 20, output=10_000, calls=50, depth=100)
+TIGHT = ProgramLimits(memory=32 << 20, output=10_000, calls=50, depth=100)
 SHORT = replace(TIGHT, time=0.3)
 
 TOO_MUCH = {
@@ -93,12 +93,12 @@ HARMLESS = {  # what is deadly elsewhere
 }
 
 
-async def beside(interpreter: Interpreter, source: str, limits: Limits) -> Step:
+async def beside(interpreter: Interpreter, source: str, limits: ProgramLimits) -> Step:
     """What came of it; a cell that does as it should is done meanwhile."""
     hostile = interpreter.start(source, tools=[ASK], limits=limits)
     step, good = await asyncio.gather(hostile, frontier(interpreter, THREE))
     done = await interpreter.resume(good.dump, {"0": Ok("A"), "1": Ok("B"), "2": Ok("C")})
-    assert done == Finished(["A", "B", "C"], "after\n")
+    assert done == StepFinished(["A", "B", "C"], "after\n")
     return step
 
 
@@ -111,7 +111,7 @@ async def test_a_program_that_wants_too_much_is_ended_by_its_limit(
 ) -> None:
     step = await beside(interpreter, source, SHORT if kind == "time" else TIGHT)
 
-    assert isinstance(step, LimitReached), step
+    assert isinstance(step, StepLimit), step
     assert step.kind == kind
     assert len(step.output) <= TIGHT.output
 
@@ -123,7 +123,7 @@ async def test_a_program_that_wants_out_gets_a_clear_error(
     # what the checker would refuse is tried all the same, in a string that it does not read
     step = await interpreter.start(f"exec({source!r})", tools=[ASK], limits=TIGHT)
 
-    assert isinstance(step, Failed), step
+    assert isinstance(step, StepFailed), step
     assert step.kind == "raised"
     assert words in step.error
 
@@ -132,7 +132,7 @@ async def test_a_program_that_wants_out_gets_a_clear_error(
 async def test_what_is_deadly_elsewhere_is_done_at_once(
     interpreter: Interpreter, source: str, value: object
 ) -> None:
-    assert await interpreter.start(source, limits=TIGHT) == Finished(value)
+    assert await interpreter.start(source, limits=TIGHT) == StepFinished(value)
 
 
 @pytest.mark.parametrize(
@@ -152,14 +152,14 @@ async def test_a_source_that_is_made_to_break_a_reader_of_python_breaks_nothing(
 ) -> None:
     step = await beside(interpreter, source, SHORT)
 
-    assert isinstance(step, Failed | LimitReached | Finished)
+    assert isinstance(step, StepFailed | StepLimit | StepFinished)
 
 
 @F9
 async def test_a_cell_goes_on_while_another_never_ends(interpreter: Interpreter) -> None:
     up = asyncio.Event()
     endless = asyncio.ensure_future(
-        interpreter.start(ENDLESS, limits=Limits(time=600), on_output=lambda _: up.set())
+        interpreter.start(ENDLESS, limits=ProgramLimits(time=600), on_output=lambda _: up.set())
     )
     await up.wait()
 

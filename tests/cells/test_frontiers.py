@@ -149,7 +149,7 @@ async def test_a_wait_that_nobody_can_settle_is_an_error(interpreter: Interprete
             return await interpreter.start(source, tools=[READ])
 
         async def resume(self, dump: bytes, _: object) -> cells.Step:
-            return cells.AtFrontier(dump, (cells.PendingCall("0", "read", ("a",)),), "")
+            return cells.AtFrontier(dump, (cells.StepCall("0", "read", ("a",)),), "")
 
     async with opened(Leaver(), Stuck()) as runtime:  # type: ignore[arg-type]
         session = runtime.session("s")

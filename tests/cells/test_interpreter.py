@@ -5,13 +5,13 @@ import pytest
 from lastword.cells import (
     AtFrontier,
     Err,
-    Failed,
-    Finished,
     Interpreter,
-    LimitReached,
-    Limits,
     Ok,
-    PendingCall,
+    ProgramLimits,
+    StepCall,
+    StepFailed,
+    StepFinished,
+    StepLimit,
 )
 from lastword.cells.dumps import opened, sealed
 from lastword.errors import UnreadableDump
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 async def test_a_program_that_waits_for_nothing_comes_to_its_end(interpreter: Interpreter) -> None:
     step = await interpreter.start("print('hello')\n{'a': [1, 2.5, None, True, 'ü']}")
 
-    assert step == Finished({"a": [1, 2.5, None, True, "ü"]}, "hello\n")
+    assert step == StepFinished({"a": [1, 2.5, None, True, "ü"]}, "hello\n")
 
 
 async def test_calls_that_are_awaited_together_stand_at_one_frontier(
@@ -33,14 +33,14 @@ async def test_calls_that_are_awaited_together_stand_at_one_frontier(
 
     assert isinstance(step, AtFrontier)
     assert step.pending == (
-        PendingCall("0", "read", ("a",)),
-        PendingCall("1", "read", ("b", 2)),
-        PendingCall("2", "read", (), {"path": "c"}),
+        StepCall("0", "read", ("a",)),
+        StepCall("1", "read", ("b", 2)),
+        StepCall("2", "read", (), {"path": "c"}),
     )
     assert step.output == "before\n"
 
     results = {"0": Ok("A"), "1": Ok("B"), "2": Ok("C")}
-    assert await interpreter.resume(step.dump, results) == Finished(["A", "B", "C"], "after\n")
+    assert await interpreter.resume(step.dump, results) == StepFinished(["A", "B", "C"], "after\n")
 
 
 async def test_calls_that_are_awaited_one_after_the_other_have_a_frontier_each(
@@ -49,9 +49,9 @@ async def test_calls_that_are_awaited_one_after_the_other_have_a_frontier_each(
     first = await frontier(interpreter, "a = await read('a')\nb = await read(a)\na + b")
     second = await interpreter.resume(first.dump, {"0": Ok("x")})
 
-    assert at_frontier(second).pending == (PendingCall("1", "read", ("x",)),)
+    assert at_frontier(second).pending == (StepCall("1", "read", ("x",)),)
     last = await interpreter.resume(at_frontier(second).dump, {"1": Ok("y")})
-    assert last == Finished("xy")
+    assert last == StepFinished("xy")
 
 
 async def test_what_is_resolved_alone_leaves_the_rest_at_the_next_frontier(
@@ -63,7 +63,7 @@ async def test_what_is_resolved_alone_leaves_the_rest_at_the_next_frontier(
     assert second.pending == (first.pending[0], first.pending[2])
     assert second.output == ""
     last = await interpreter.resume(second.dump, {"0": Ok("A"), "2": Ok("C")})
-    assert last == Finished(["A", "B", "C"], "after\n")
+    assert last == StepFinished(["A", "B", "C"], "after\n")
 
 
 async def test_a_path_that_can_go_on_does_while_another_still_waits(
@@ -78,7 +78,7 @@ await asyncio.gather(two("a"), two("b"))
     first = await frontier(interpreter, source)
     second = at_frontier(await interpreter.resume(first.dump, {"0": Ok("aa")}))
 
-    assert second.pending == (PendingCall("1", "read", ("b",)), PendingCall("2", "read", ("aa",)))
+    assert second.pending == (StepCall("1", "read", ("b",)), StepCall("2", "read", ("aa",)))
 
 
 async def test_the_same_frontier_can_be_gone_on_from_any_number_of_times(
@@ -90,7 +90,7 @@ async def test_the_same_frontier_can_be_gone_on_from_any_number_of_times(
     other = await interpreter.resume(first.dump, {"0": Err("no"), "1": Ok(""), "2": Ok("")})
 
     assert [step.pending for step in again] == [first.pending[1:]] * 3
-    assert isinstance(other, Failed)
+    assert isinstance(other, StepFailed)
 
 
 async def test_a_call_that_failed_is_an_exception_in_the_program(interpreter: Interpreter) -> None:
@@ -103,7 +103,7 @@ said
 """
     step = await frontier(interpreter, source)
 
-    assert await interpreter.resume(step.dump, {"0": Err("no such file: ä")}) == Finished(
+    assert await interpreter.resume(step.dump, {"0": Err("no such file: ä")}) == StepFinished(
         "caught: no such file: ä"
     )
 
@@ -114,7 +114,7 @@ async def test_an_exception_that_nobody_catches_says_where_it_was_raised(
     step = await frontier(interpreter, "y = 1\nawait read('a')")
     raised = await interpreter.resume(step.dump, {"0": Err("the disk is gone")})
 
-    assert isinstance(raised, Failed)
+    assert isinstance(raised, StepFailed)
     assert raised.kind == "raised"
     assert "line 2" in raised.error
     assert raised.error.endswith("RuntimeError: the disk is gone")
@@ -135,7 +135,7 @@ async def test_what_is_wrong_with_a_program_is_said_before_anything_runs(
 ) -> None:
     step = await interpreter.start(f"print('ran')\n{source}", tools=[READ])
 
-    assert isinstance(step, Failed)
+    assert isinstance(step, StepFailed)
     assert (step.kind, step.output) == (kind, "")
     assert words in step.error
 
@@ -143,7 +143,7 @@ async def test_what_is_wrong_with_a_program_is_said_before_anything_runs(
 async def test_a_tool_that_is_called_and_never_awaited_is_named(interpreter: Interpreter) -> None:
     step = await interpreter.start("later = read('a')\n1", tools=[READ])
 
-    assert step == Finished(1, not_made=("read",))
+    assert step == StepFinished(1, not_made=("read",))
 
 
 async def test_a_call_that_stood_at_a_frontier_is_known_and_not_named_again(
@@ -158,7 +158,7 @@ except RuntimeError:
 """
     step = await frontier(interpreter, source)
 
-    assert await interpreter.resume(step.dump, {"0": Err("no")}) == Finished(None)
+    assert await interpreter.resume(step.dump, {"0": Err("no")}) == StepFinished(None)
 
 
 # what it remembers
@@ -175,7 +175,7 @@ recall("seen")
 """
     step = at_frontier(await interpreter.start(source, tools=[READ], values={"seen": 1}))
 
-    assert await interpreter.resume(step.dump, {ids(step)[0]: Ok("")}) == Finished(
+    assert await interpreter.resume(step.dump, {ids(step)[0]: Ok("")}) == StepFinished(
         [1, 2], remembered={"seen": [1, 2], "done": True}
     )
 
@@ -183,7 +183,7 @@ recall("seen")
 async def test_what_nobody_remembered_is_a_key_error(interpreter: Interpreter) -> None:
     step = await interpreter.start("recall('nothing')")
 
-    assert isinstance(step, Failed)
+    assert isinstance(step, StepFailed)
     assert step.error.endswith("KeyError: nothing is remembered as 'nothing'")
 
 
@@ -210,7 +210,7 @@ async def test_only_plain_data_crosses_and_anything_else_is_a_clear_error(
     kept = await interpreter.start(f"remember('a', {value})")
 
     for step in (outcome, argument, kept):
-        assert isinstance(step, Failed)
+        assert isinstance(step, StepFailed)
         assert words in step.error
 
 
@@ -218,7 +218,7 @@ async def test_a_tuple_crosses_as_a_list(interpreter: Interpreter) -> None:
     step = await frontier(interpreter, "await ask((1, (2,)))")
 
     assert step.pending[0].args == ([1, [2]],)
-    assert await interpreter.resume(step.dump, {"0": Ok((3, 4))}) == Finished([3, 4])
+    assert await interpreter.resume(step.dump, {"0": Ok((3, 4))}) == StepFinished([3, 4])
 
 
 @pytest.mark.parametrize("value", [object(), {1: 2}, b"", float("inf"), "\ud800", {1}])
@@ -229,17 +229,17 @@ async def test_a_result_that_is_no_plain_data_is_refused_and_the_frontier_is_as_
 
     with pytest.raises(TypeError, match="the result of call 0"):
         await interpreter.resume(step.dump, {"0": Ok(value)})
-    assert await interpreter.resume(step.dump, {"0": Ok(1)}) == Finished(1)
+    assert await interpreter.resume(step.dump, {"0": Ok(1)}) == StepFinished(1)
 
 
 async def test_a_result_that_is_too_large_is_an_error_in_the_program(
     interpreter: Interpreter,
 ) -> None:
     source = "try:\n    await ask()\nexcept ValueError as error:\n    print(error)"
-    step = await frontier(interpreter, source, Limits(values=1_000))
+    step = await frontier(interpreter, source, ProgramLimits(values=1_000))
 
     done = await interpreter.resume(step.dump, {"0": Ok("a" * 1_001)})
-    assert isinstance(done, Finished)
+    assert isinstance(done, StepFinished)
     assert "the result of call 0 is too large" in done.output
 
 
@@ -254,7 +254,7 @@ async def test_calls_that_are_not_waited_for_are_refused_whole_and_the_frontier_
 
     with pytest.raises(ValueError, match="this frontier waits for 0"):
         await interpreter.resume(step.dump, results)
-    assert await interpreter.resume(step.dump, {"0": Ok(1)}) == Finished(1)
+    assert await interpreter.resume(step.dump, {"0": Ok(1)}) == StepFinished(1)
 
 
 async def test_a_dump_that_was_changed_is_refused_and_never_run(interpreter: Interpreter) -> None:
@@ -291,18 +291,21 @@ for turn in range(10):
         pass
     await ask()
 """
-    step = await interpreter.start(source, tools=[ASK], limits=Limits(time=0.9))
+    step = await interpreter.start(source, tools=[ASK], limits=ProgramLimits(time=0.9))
     while isinstance(step, AtFrontier) and ids(step) != ("9",):
         step = await interpreter.resume(step.dump, {ids(step)[0]: Ok()})
 
-    assert isinstance(step, LimitReached)
+    assert isinstance(step, StepLimit)
     assert step.kind == "time"
 
 
 async def test_calls_and_output_are_counted_through_frontiers(interpreter: Interpreter) -> None:
     counted = {
-        "calls": ("for i in range(5):\n    await ask()", Limits(calls=3)),
-        "output": ("for i in range(5):\n    print('four')\n    await ask()", Limits(output=16)),
+        "calls": ("for i in range(5):\n    await ask()", ProgramLimits(calls=3)),
+        "output": (
+            "for i in range(5):\n    print('four')\n    await ask()",
+            ProgramLimits(output=16),
+        ),
     }
     for kind, (source, limits) in counted.items():
         first = step = await frontier(interpreter, source, limits)
@@ -311,7 +314,7 @@ async def test_calls_and_output_are_counted_through_frontiers(interpreter: Inter
             step = await interpreter.resume(step.dump, {ids(step)[0]: Ok()})
             turns += 1
 
-        assert isinstance(step, LimitReached)
+        assert isinstance(step, StepLimit)
         assert (step.kind, turns) == (kind, 3)
         assert step.output == ("" if kind == "calls" else "f")
         again = await interpreter.resume(first.dump, {"0": Ok()})
@@ -320,19 +323,21 @@ async def test_calls_and_output_are_counted_through_frontiers(interpreter: Inter
 
 async def test_what_has_crossed_does_not_count_any_more(interpreter: Interpreter) -> None:
     source = "for i in range(3):\n    await ask('a' * 600)"
-    step = await interpreter.start(source, tools=[ASK], limits=Limits(values=1_000))
+    step = await interpreter.start(source, tools=[ASK], limits=ProgramLimits(values=1_000))
     while isinstance(step, AtFrontier):
         step = await interpreter.resume(step.dump, {ids(step)[0]: Ok("a" * 600)})
 
-    assert step == Finished(None)
+    assert step == StepFinished(None)
 
 
 async def test_a_program_a_value_or_a_frontier_that_is_too_large_is_a_limit(
     interpreter: Interpreter,
 ) -> None:
-    small = Limits(source=20, values=1_000, dump=10_000)
+    small = ProgramLimits(source=20, values=1_000, dump=10_000)
     keeping = await interpreter.start(
-        "x = [i for i in range(9999)]\nawait ask()\nx", tools=[ASK], limits=Limits(dump=10_000)
+        "x = [i for i in range(9999)]\nawait ask()\nx",
+        tools=[ASK],
+        limits=ProgramLimits(dump=10_000),
     )
     steps = {
         "source": [await interpreter.start("1" * 21, limits=small)],
@@ -345,7 +350,7 @@ async def test_a_program_a_value_or_a_frontier_that_is_too_large_is_a_limit(
 
     for kind, those in steps.items():
         for step in those:
-            assert isinstance(step, LimitReached)
+            assert isinstance(step, StepLimit)
             assert step.kind == kind
 
 
@@ -355,4 +360,4 @@ async def test_a_program_a_value_or_a_frontier_that_is_too_large_is_a_limit(
 )
 async def test_there_is_no_way_to_have_no_limit(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must be from"):
-        Limits(**wrong)
+        ProgramLimits(**wrong)

@@ -13,10 +13,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from lastword.cells import Finished, Interpreter, LimitReached, Limits, Ok, Step
+from lastword.cells import Interpreter, Ok, ProgramLimits, Step, StepFinished, StepLimit
 from lastword.errors import ProcessError, WorkerDied
 from lastword.processes import Processes
-from lastword.processes.inside.family import Kin
+from lastword.processes.inside.family import Relative
 from tests.cells import host_to_kill
 from tests.cells.programs import ENDLESS, READ, THREE, at_frontier, frontier, interpreters
 from tests.promise.workshop import gone, until
@@ -27,9 +27,9 @@ pytestmark = [
     pytest.mark.deep("a process for each test", quick=5),
 ]
 EITHER = pytest.mark.parametrize("whom", ["the interpreter", "the worker"])
-A_LONG_TIME = Limits(time=600)
+A_LONG_TIME = ProgramLimits(time=600)
 RESULTS = {"0": Ok("A"), "1": Ok("B"), "2": Ok("C")}
-DONE = Finished(["A", "B", "C"], "after\n")
+DONE = StepFinished(["A", "B", "C"], "after\n")
 
 
 @asynccontextmanager
@@ -61,7 +61,7 @@ async def endless(
     await asyncio.wait([running])
 
 
-def kill(one: Kin, whom: str) -> bool:
+def kill(one: Relative, whom: str) -> bool:
     try:
         os.kill(one.pid if whom == "the interpreter" else one.parent, signal.SIGKILL)
     except ProcessLookupError:  # a worker between two interpreters has just let go of one
@@ -111,7 +111,7 @@ async def test_a_program_that_is_given_up_has_gone_with_its_worker_and_no_other_
 
             assert gone(mine.pid)
             assert gone(mine.parent)
-            assert await interpreter.start("1") == Finished(1)
+            assert await interpreter.start("1") == StepFinished(1)
             assert not other.done()
 
 
@@ -126,7 +126,7 @@ async def test_a_program_that_is_given_up_before_it_has_a_worker_never_runs(
         await asyncio.wait([waiting])
         running.cancel()
 
-        assert await interpreter.start("1") == Finished(1)
+        assert await interpreter.start("1") == StepFinished(1)
     assert printed == []
 
 
@@ -136,16 +136,16 @@ async def test_a_worker_that_does_not_answer_is_ended_when_the_time_is_up(
     async with fresh(processes) as interpreter:
         up = asyncio.Event()
         running = asyncio.ensure_future(
-            interpreter.start(ENDLESS, limits=Limits(time=0.5), on_output=lambda _: up.set())
+            interpreter.start(ENDLESS, limits=ProgramLimits(time=0.5), on_output=lambda _: up.set())
         )
         await up.wait()
         for one in interpreters():
             os.kill(one.parent, signal.SIGSTOP)
         step = await running
 
-        assert isinstance(step, LimitReached)
+        assert isinstance(step, StepLimit)
         assert step.kind == "time"
-        assert await interpreter.start("1") == Finished(1)
+        assert await interpreter.start("1") == StepFinished(1)
 
 
 async def test_twenty_cells_share_two_workers(processes: Processes) -> None:
@@ -157,7 +157,7 @@ async def test_twenty_cells_share_two_workers(processes: Processes) -> None:
             for id_ in ("2", "0", "1"):
                 args = {call.id: call.args[0] for call in at_frontier(step).pending}
                 step = await interpreter.resume(at_frontier(step).dump, {id_: Ok(f"<{args[id_]}>")})
-            assert isinstance(step, Finished)
+            assert isinstance(step, StepFinished)
             return step.value
 
         found = await asyncio.gather(*map(cell, range(20)))

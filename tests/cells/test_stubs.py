@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from lastword.cells import Finished, Interpreter, Tool, arguments, stubs
+from lastword.cells import Interpreter, StepFinished, Tool, arguments, stubs
 from tests.cells.programs import READ
 
 
@@ -103,4 +103,4 @@ async def test_the_checker_takes_what_is_declared(interpreter: Interpreter) -> N
     odd = Tool("o.dd", {"properties": {"a": {"enum": ["x", 1]}, "b-c": {}, "d": {"default": 1.5}}})
     source = "if False:\n    await o_dd('x', **{'b-c': 1})\n    await o_dd(d=2)\n1"
 
-    assert await interpreter.start(source, tools=[READ, odd]) == Finished(1)
+    assert await interpreter.start(source, tools=[READ, odd]) == StepFinished(1)

@@ -89,7 +89,7 @@ def _record(version: int, frontier: int, *, stands: bool, ended: bool = False) -
 def _next(module: Any, kinds: tuple[str, ...], ghost: Ghost) -> Iterator[Any]:
     if "fence" in kinds:
         yield from (Fenced(run) for run in (ABOVE, BELOW) if run not in ghost.fenced)
-        yield from (module.Ended(run) for run in (ABOVE, BELOW) if run in ghost.fenced)
+        yield from (module.RunOver(run) for run in (ABOVE, BELOW) if run in ghost.fenced)
     if "ask" in kinds:
         yield from _of_runs(module, ghost)
     if "program" in kinds or "resume" in kinds:
@@ -101,7 +101,7 @@ def _of_runs(module: Any, ghost: Ghost) -> Iterator[Any]:
         ask = module.Ask(id_, SESSION, generation, CallId(id_), "tool", run=run, above=above)
         yield module.Opened(ask, ghost.may_act(id_))
         for seen in (generation, generation - 1):
-            yield module.Given(id_, seen, module.Answer(True, "ann"), ghost.may_act(id_))
+            yield module.AnswerGiven(id_, seen, module.Answer(True, "ann"), ghost.may_act(id_))
         yield module.Dropped(id_)
 
 
@@ -115,20 +115,20 @@ def _of_programs(module: Any, ghost: Ghost, *, every: bool) -> Iterator[Any]:
                 yield module.Stood(SESSION, _record(version, frontier, stands=True))
     if ghost.version and every:  # what was told before
         yield module.Stood(SESSION, _record(ghost.version - 1, 1, stands=True))
-        yield module.Found(SESSION, ())
+        yield module.ProgramsFound(SESSION, ())
     for message in MESSAGES:
         if message not in ghost.over:
             for generation in (1, 2, 3) if every else (1,):
                 for calls in (("a",), ("b", "b"), ()) if every else (("a",),):
                     yield module.Promised(message, CELL, generation, calls)
-        yield module.Ended(RunId("s#9"), (message,))
+        yield module.RunOver(RunId("s#9"), (message,))
 
 
 def _forbidden(_: Any, event: Any, ghost: Ghost) -> type[LastwordError] | None:
     match type(event).__name__:
         case "Opened":
             return None if event.current else QuestionWithdrawn
-        case "Given":
+        case "AnswerGiven":
             return _not_taken(event, ghost)
         case "Promised":
             return _not_resumed(event, ghost)
@@ -166,13 +166,13 @@ def _told(event: Any, ghost: Ghost) -> Ghost:  # noqa: PLR0911 - one match
         case "Opened":
             new = event.ask.id not in dict(ghost.ends)
             return replace(ghost, open=ghost.open | {event.ask.id}) if new else ghost
-        case "Ended":
+        case "RunOver":
             over = ghost.over | set(event.messages)
             promised = None if ghost.promised in over else ghost.promised
             return replace(ghost, over=over, promised=promised)
         case "Promised":
             return replace(ghost, promised=event.message)
-        case "Found":
+        case "ProgramsFound":
             nothing = replace(ghost, version=0, frontier=0, stands=False, promised=None)
             return ghost if ghost.ended else nothing
         case "Stood":
@@ -199,7 +199,7 @@ def _judge(_: Any, event: Any, after: Any, orders: list[Any], ghost: Ghost) -> G
     kind = type(event).__name__
     must(ended <= ghost.open, "only what was open comes to its end")
     match kind:
-        case "Given":
+        case "AnswerGiven":
             must(ended == {event.id}, "an answer ends what it answers, and nothing else")
             must(orders[0].answer == event.answer, "whoever waits is given that answer")
         case "Dropped":
@@ -207,20 +207,20 @@ def _judge(_: Any, event: Any, after: Any, orders: list[Any], ghost: Ghost) -> G
                 ended == set(ghost.open) & {event.id},
                 "what is given up is withdrawn, if it was open",
             )
-        case "Ended":
+        case "RunOver":
             gone = {i for i in ghost.open if event.run in (ASKS[i][0], *ASKS[i][2])}
             must(ended == gone, "what a run has open ends with it, and with the run above it")
         case _:
             must(not ended, "nothing else ends what a run asks")
-    must(kind == "Given" or all(o.answer is None for o in orders), "an answer is a person's")
+    must(kind == "AnswerGiven" or all(o.answer is None for o in orders), "an answer is a person's")
     known = replace(
         known,
         open=known.open - ended,
-        ends=(*known.ends, *((id_, kind == "Given") for id_ in sorted(ended))),
+        ends=(*known.ends, *((id_, kind == "AnswerGiven") for id_ in sorted(ended))),
     )
     open_ = {ask.id for ask in after.open}
     must(open_ == known.answerable, f"{known.answerable} can be answered, and not {open_}")
-    if kind != "Given":
+    if kind != "AnswerGiven":
         again: Any = copy.copy(after)
         try:
             must(again.apply(event) == [], "a fact heard twice ends nothing")

@@ -21,24 +21,24 @@ from lastword.core.cell import (
     PendingGeneration,
 )
 from lastword.core.cell_events import (
+    CallsAnswered,
     CallsEnded,
     CellEvent,
-    Completed,
+    CellNotStored,
+    CellStored,
     Delivered,
     DeliveryFailed,
-    Failed,
     Frozen,
-    LimitReached,
     ObserveBegun,
     ObserveDelivered,
     ObserveFailed,
+    Raised,
     Reached,
-    ResumeAsked,
+    Returned,
     RuntimeLost,
     StartAsked,
-    Stored,
-    StoreFailed,
     TerminateAsked,
+    UsedUp,
 )
 from lastword.core.cell_orders import CellOrder
 from lastword.core.frontier import CellMachine
@@ -142,8 +142,8 @@ def _events(bounds: Bounds, _: CellMachine, ghost: Ghost) -> Iterator[CellEvent 
     may_fail = ghost.failures < bounds.failures
     yield StartAsked()
     for order in ghost.stores[:1]:
-        yield Stored(order.record.version)
-        yield from [StoreFailed(order.record.version)] if may_fail else []
+        yield CellStored(order.record.version)
+        yield from [CellNotStored(order.record.version)] if may_fail else []
     if ghost.running:
         yield from _reports(bounds, ghost)
     if (ghost.running or ghost.alive or ghost.delivering) and ghost.losses < bounds.losses:
@@ -163,9 +163,9 @@ def _events(bounds: Bounds, _: CellMachine, ghost: Ghost) -> Iterator[CellEvent 
 def _reports(bounds: Bounds, ghost: Ghost) -> Iterator[CellEvent]:
     n = ghost.frontiers
     text, values = f"p{n}", ((f"v{n}", str(n)),)
-    yield Completed("done", text, values)
-    yield Failed("ValueError", text)
-    yield LimitReached("1 s", text)
+    yield Returned("done", text, values)
+    yield Raised("ValueError", text)
+    yield UsedUp("1 s", text)
     if n >= bounds.frontiers:
         return
     for new in (0, 1) if ghost.unresolved else (bounds.calls,) if n == 0 else (1,):
@@ -186,14 +186,14 @@ def _answers(ghost: Ghost) -> Iterator[CellEvent]:
     some = chain.from_iterable(combinations(waiting, n) for n in range(1, len(waiting) + 1))
     asked = [_results(*ids) for ids in some] if ghost.open else [_results(*waiting)]
     for results in asked:
-        yield ResumeAsked(now, results)
+        yield CallsAnswered(now, results)
     right = _results(*waiting[:1])
-    yield ResumeAsked(PendingGeneration(now - 1), right)
-    yield ResumeAsked(PendingGeneration(now + 1), right)
+    yield CallsAnswered(PendingGeneration(now - 1), right)
+    yield CallsAnswered(PendingGeneration(now + 1), right)
     resolved = sorted({call.id for call in ghost.made} - ghost.unresolved)
     for wrong in ((), ("c-gone",), (*waiting, "c-gone"), (*waiting, *waiting[:1]), resolved):
         if ghost.open:
-            yield ResumeAsked(now, _results(*wrong))
+            yield CallsAnswered(now, _results(*wrong))
     for ids in {*((id_,) for id_ in ghost.going), tuple(sorted(ghost.going))}:
         if ids:
             yield CallsEnded(_results(*ids))
@@ -212,14 +212,14 @@ def _looks(ghost: Ghost, bounds: Bounds) -> Iterator[CellEvent]:
 def _impossible(ghost: Ghost) -> Iterator[CellEvent]:
     """What cannot have happened."""
     version = max((r.version for r in ghost.possible if r), default=0)
-    yield Stored(version + 1)
+    yield CellStored(version + 1)
     yield ObserveFailed("nobody")
     if ghost.ending is not None:
         return
     if not ghost.running:
-        yield Completed("done")
-        yield Failed("ValueError")
-        yield LimitReached("1 s")
+        yield Returned("done")
+        yield Raised("ValueError")
+        yield UsedUp("1 s")
         yield Reached((), frozenset())
     elif ghost.stood:
         known = ghost.stood.pending[-1]

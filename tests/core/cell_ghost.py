@@ -11,36 +11,36 @@ from typing import Any, NamedTuple
 
 from lastword.core.cell import CellRecord, Ending, Frontier, Kind, PendingCall, Values
 from lastword.core.cell_events import (
+    CallsAnswered,
     CallsEnded,
     CellEvent,
-    Completed,
+    CellNotStored,
+    CellStored,
     Delivered,
     DeliveryFailed,
-    Failed,
-    LimitReached,
     ObserveDelivered,
     ObserveFailed,
+    Raised,
     Reached,
-    ResumeAsked,
+    Returned,
     RuntimeLost,
     StartAsked,
-    Stored,
-    StoreFailed,
+    UsedUp,
 )
 from lastword.core.cell_orders import (
-    Cancel,
+    CancelCalls,
     CellOrder,
     Commit,
     Deliver,
-    End,
+    EndCell,
     Execute,
     Kill,
     NotResumed,
     Resumed,
     Show,
     Stand,
-    Start,
-    Store,
+    StartProgram,
+    StoreCell,
 )
 from lastword.core.model import CallId
 
@@ -53,7 +53,7 @@ class Ghost(NamedTuple):
 
     kind: Kind
     started: bool = False
-    stores: tuple[Store | Commit, ...] = ()  # not reported yet, oldest first
+    stores: tuple[StoreCell | Commit, ...] = ()  # not reported yet, oldest first
     disk: tuple[CellRecord | None, ...] = (None,)  # what the store may hold, apart from those
     sound: bool = True  # the store took what it was last given
     committed: Values | None = None
@@ -105,13 +105,13 @@ def told(ghost: Ghost, event: CellEvent) -> Ghost:  # noqa: PLR0911, PLR0912 - a
     match event:
         case StartAsked():
             return ghost._replace(started=True)
-        case Stored():
+        case CellStored():
             first, *others = ghost.stores
             committed = first.values if isinstance(first, Commit) else ghost.committed
             return ghost._replace(
                 stores=tuple(others), disk=(first.record,), sound=True, committed=committed
             )
-        case StoreFailed():
+        case CellNotStored():
             first, *others = ghost.stores
             return ghost._replace(
                 stores=tuple(others),
@@ -123,7 +123,7 @@ def told(ghost: Ghost, event: CellEvent) -> Ghost:  # noqa: PLR0911, PLR0912 - a
             return ghost._replace(left=ghost.left[ghost.showing[1] :], showing=None)
         case ObserveFailed():
             return ghost._replace(showing=None)
-        case ResumeAsked(_, results):
+        case CallsAnswered(_, results):
             return ghost._replace(open=False, begun=frozenset(r.call for r in results))
         case _ if ghost.ending is not None:
             return _late(ghost, event)
@@ -138,10 +138,10 @@ def told(ghost: Ghost, event: CellEvent) -> Ghost:  # noqa: PLR0911, PLR0912 - a
                 unresolved=(ghost.unresolved | ids) & waits,
                 frontiers=ghost.frontiers + 1,
             )
-        case Completed(output=output, remembered=remembered):
+        case Returned(output=output, remembered=remembered):
             values = tuple({**dict(ghost.values), **dict(remembered)}.items())
             return _printed(ghost, output)._replace(running=False, values=values)
-        case Failed(output=output) | LimitReached(output=output):
+        case Raised(output=output) | UsedUp(output=output):
             return _printed(ghost, output)._replace(running=False)
         case RuntimeLost():
             return ghost._replace(running=False, alive=False, losses=ghost.losses + 1)
@@ -176,9 +176,9 @@ def _late(ghost: Ghost, event: CellEvent) -> Ghost:
 def heard(ghost: Ghost, order: CellOrder) -> Ghost:  # noqa: PLR0911, PLR0912 - an arm an order
     """The memory after an order."""
     match order:
-        case Store(record) | Commit(record):
+        case StoreCell(record) | Commit(record):
             return ghost._replace(stores=(*ghost.stores, order), ending=record.ending)
-        case Start():
+        case StartProgram():
             return ghost._replace(begun_program=True, alive=True, running=True)
         case Stand(frontier):
             opened = ghost.kind == "pausable"
@@ -186,7 +186,7 @@ def heard(ghost: Ghost, order: CellOrder) -> Ghost:  # noqa: PLR0911, PLR0912 - 
         case Execute(calls):
             ids = frozenset(call.id for call in calls)
             return ghost._replace(handed=ghost.handed | ids, going=ghost.going | ids)
-        case Cancel():
+        case CancelCalls():
             return ghost
         case Deliver(_, results, reload):
             ids = frozenset(result.call for result in results)
@@ -201,7 +201,7 @@ def heard(ghost: Ghost, order: CellOrder) -> Ghost:  # noqa: PLR0911, PLR0912 - 
             return ghost._replace(showing=showing, observed=ghost.observed + 1)
         case Kill():
             return ghost._replace(alive=False)
-        case End(ending):
+        case EndCell(ending):
             return ghost._replace(told=ending)
 
 

@@ -14,35 +14,35 @@ from typing import TypeAlias
 from lastword.core.cell import CellOutcome, CellRecord, Ending, Frontier
 from lastword.core.cell_events import (
     CellEvent,
-    Completed,
+    CellNotStored,
+    CellStored,
     Delivered,
     DeliveryFailed,
-    Failed,
     Frozen,
-    LimitReached,
     ObserveBegun,
     ObserveDelivered,
     ObserveFailed,
+    Raised,
     Reached,
+    Returned,
     RuntimeLost,
-    Stored,
-    StoreFailed,
     TerminateAsked,
+    UsedUp,
 )
 from lastword.core.cell_orders import (
-    Cancel,
+    CancelCalls,
     CellOrder,
     Commit,
     Deliver,
-    End,
+    EndCell,
     Execute,
     Kill,
     NotResumed,
     Resumed,
     Show,
     Stand,
-    Start,
-    Store,
+    StartProgram,
+    StoreCell,
 )
 from lastword.core.frontier import CellMachine
 from tests.core.cell_ghost import NONE, Ghost, heard, told
@@ -77,19 +77,19 @@ def judge(
 
 def _allowed(order: CellOrder, event: CellEvent, old: Ghost, now: Ghost) -> None:  # noqa: PLR0912 - one match, one arm an order
     match order:
-        case Store(record):
+        case StoreCell(record):
             _may_be_stored(record, event, old, now)
             completed = record.ending and record.ending.outcome is CellOutcome.COMPLETED
             must(not completed or now.committed is not None, "it completes with its values")
         case Commit(record, values):
             _may_be_stored(record, event, old, now)
-            must(isinstance(event, Completed), "only a cell that completes commits")
+            must(isinstance(event, Returned), "only a cell that completes commits")
             must(old.ending is None, "nothing is committed by a cell that has ended")
             must(values == now.values, "what was remembered is committed, all of it")
-        case Start():
+        case StartProgram():
             must(not old.begun_program, "a program is started once")
             must(old.ending is None, "an ended cell does not start")
-            must(isinstance(event, Stored) and now.sound, "it is stored before it starts")
+            must(isinstance(event, CellStored) and now.sound, "it is stored before it starts")
         case Stand(frontier):
             must(frontier.generation == old.generation + 1, "frontiers are numbered one by one")
             must(now.arrived is not None, "a frontier stands where the program waits")
@@ -107,7 +107,7 @@ def _allowed(order: CellOrder, event: CellEvent, old: Ghost, now: Ghost) -> None
             must(bool(ids) and not ids & old.handed, "a call is handed out once")
             named = all(r and ids <= {c.id for c in r.doubtful} for r in now.possible)
             must(named, "a call is stored before it is handed out")
-        case Cancel(calls):
+        case CancelCalls(calls):
             must(frozenset(c.id for c in calls) == now.going, "the calls that still go are ended")
         case Deliver():
             _may_be_delivered(order, event, old, now)
@@ -117,17 +117,19 @@ def _allowed(order: CellOrder, event: CellEvent, old: Ghost, now: Ghost) -> None
         case NotResumed(generation):
             must(generation == now.generation != now.consumed, "what did not arrive was not used")
             must(bool(old.begun) or not old.open, "somebody resumed it")
-            must(isinstance(event, Stored | StoreFailed), "it is back when the store has it")
+            must(isinstance(event, CellStored | CellNotStored), "it is back when the store has it")
         case Show(_, seen):
             must(seen.generation == now.generation, "an observer sees the current frontier")
             must(seen.fresh == now.left, "each piece of output is given once, in order")
             must(now.told == seen.ending, "an observer sees an end that everybody was told of")
         case Kill():
             must(old.alive, "there is something to end")
-        case End(ending, durable):
+        case EndCell(ending, durable):
             must(now.told is None, "a cell ends once")
             must(ending == now.ending, "the end is the one that was to be stored")
-            must(isinstance(event, Stored | StoreFailed), "an end is stored before it is told")
+            must(
+                isinstance(event, CellStored | CellNotStored), "an end is stored before it is told"
+            )
             must(durable == now.sound, "durable means that the store has it")
 
 
@@ -135,7 +137,7 @@ def _may_be_stored(record: CellRecord, event: CellEvent, old: Ghost, now: Ghost)
     known = [r.version for r in old.possible if r]
     must(record.version > max(known, default=0), "each record is newer than those before")
     if old.ending is not None:
-        failed = isinstance(event, StoreFailed) and old.ending.outcome is CellOutcome.COMPLETED
+        failed = isinstance(event, CellNotStored) and old.ending.outcome is CellOutcome.COMPLETED
         must(record.ending == old.ending or failed, "an end is not changed")
     must(record.output == now.left, "what was not given yet is kept")
 
@@ -149,7 +151,10 @@ def _may_be_delivered(order: Deliver, event: CellEvent, old: Ghost, now: Ghost) 
     must(order.reload == (not now.alive), "it is loaded again if its interpreter is gone")
     if now.kind == "pausable":
         must(ids == old.begun, "what was asked is delivered, all of it")
-        must(isinstance(event, Stored), "that a resume was begun is stored before it is delivered")
+        must(
+            isinstance(event, CellStored),
+            "that a resume was begun is stored before it is delivered",
+        )
         must(not any(r and r.paused for r in now.possible), "one resume, whatever a restart finds")
     else:
         again = isinstance(event, DeliveryFailed) and ids == old.delivering
@@ -172,7 +177,7 @@ def looking_changes_nothing(
     if isinstance(event, LOOKS):
         moved = {name for name, was in vars(before).items() if vars(after)[name] != was}
         must(moved <= {"outlet", "version", "unsaved"}, "looking moves nothing")
-        must(all(isinstance(o, Show | Store) for o in orders), "looking runs nothing")
+        must(all(isinstance(o, Show | StoreCell) for o in orders), "looking runs nothing")
         if isinstance(event, ObserveBegun):
             must(moved <= {"outlet"} and len(orders) == 1, "whoever looks is shown it")
 
@@ -185,7 +190,7 @@ def the_end_has_the_last_word(old: Ghost, event: CellEvent, orders: Orders, now:
     if old.ending is None:
         return
     must(now.ending is not None, "what has ended stays so")
-    if not isinstance(event, Stored | StoreFailed | LOOKS):
+    if not isinstance(event, CellStored | CellNotStored | LOOKS):
         must(orders == [], "what is reported after the end is not heard")
 
 
@@ -197,7 +202,7 @@ def what_has_to_end_it_does(old: Ghost, event: CellEvent, orders: Orders, now: G
     if now.ending and outcome is not None:
         must(set(now.ending.may_have_executed) == set(calls), "what may have executed is named")
         must(not now.alive, "no interpreter is left")
-        cancelled = any(isinstance(order, Cancel) for order in orders)
+        cancelled = any(isinstance(order, CancelCalls) for order in orders)
         must(cancelled == (bool(old.going) and old.ending is None), "no call is left")
         commits = any(isinstance(order, Commit) for order in orders)
         must(commits == (outcome is CellOutcome.COMPLETED), "its values are committed if it is")
@@ -209,7 +214,7 @@ def _expected_end(  # noqa: PLR0911, PLR0912 - one match, one arm an event
     lost = (CellOutcome.LOST, old.calls(old.begun if old.kind == "pausable" else old.going))
     failed, going = CellOutcome.FAILED, old.calls(old.going)
     match event:
-        case StoreFailed() if old.ending and old.told is None:
+        case CellNotStored() if old.ending and old.told is None:
             mine = old.stores[0].record.ending
             completes = mine and mine.outcome is CellOutcome.COMPLETED
             return (failed, old.ending.may_have_executed) if completes else (None, ())
@@ -219,17 +224,17 @@ def _expected_end(  # noqa: PLR0911, PLR0912 - one match, one arm an event
             return CellOutcome.TERMINATED, going
         case Frozen():
             return CellOutcome.FROZEN, going
-        case Completed():
+        case Returned():
             return CellOutcome.COMPLETED, going
-        case Failed() | LimitReached():
+        case Raised() | UsedUp():
             return failed, going
         case Reached() if not now.unresolved:
             return failed, going
         case RuntimeLost() if old.running or old.delivering:
             return lost
-        case StoreFailed() if not old.begun_program and old.generation == 0:
+        case CellNotStored() if not old.begun_program and old.generation == 0:
             return failed, ()
-        case StoreFailed() if old.arrived and _awaits_arrival(old):
+        case CellNotStored() if old.arrived and _awaits_arrival(old):
             return lost
         case DeliveryFailed() if old.kind == "continuing" and old.reloaded:
             return lost

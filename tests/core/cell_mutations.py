@@ -19,13 +19,13 @@ RESUMES = (
     frontier(
         "a frontier is shown before it is stored",
         "_reached",
-        instead("self._store_for(Phase.ARRIVING)", "[*self._store(), *self._stand(arriving)]"),
+        instead("self._store_for(CellPhase.ARRIVING)", "[*self._store(), *self._stand(arriving)]"),
     ),
     frontier("a frontier that was not stored is shown", "_stored_or_not", without("durable")),
     frontier(
         "a resume is delivered before it is stored",
         "_resume",
-        instead("self._store_for(Phase.BEGINNING)", "[*self._store(), *self._deliver()]"),
+        instead("self._store_for(CellPhase.BEGINNING)", "[*self._store(), *self._deliver()]"),
     ),
     frontier(
         "a resume that was not stored is delivered", "_stored_or_not", always("durable", nth=2)
@@ -35,7 +35,7 @@ RESUMES = (
         "_stored_or_not",
         instead(
             "return self._give_back()",
-            "self.phase = Phase.PAUSED\nreturn [NotResumed(self.generation)]",
+            "self.phase = CellPhase.PAUSED\nreturn [NotResumed(self.generation)]",
         ),
         "two deaths",
     ),
@@ -43,8 +43,8 @@ RESUMES = (
         "a frontier is back before the store has it",
         "_give_back",
         instead(
-            "return self._store_for(Phase.RETURNING)",
-            "self.phase = Phase.PAUSED\nreturn [NotResumed(self.generation)]",
+            "return self._store_for(CellPhase.RETURNING)",
+            "self.phase = CellPhase.PAUSED\nreturn [NotResumed(self.generation)]",
         ),
     ),
     frontier(
@@ -69,7 +69,7 @@ RESUMES = (
     frontier(
         "nobody is told that a resume was delivered and nothing runs",
         "_delivered",
-        instead("Phase.RUNNING", "Phase.PAUSED"),
+        instead("CellPhase.RUNNING", "CellPhase.PAUSED"),
     ),
     frontier(
         "an interpreter that is gone is given the results",
@@ -80,13 +80,14 @@ RESUMES = (
     frontier(
         "a loss during a delivery is no loss",
         "_runtime_lost",
-        instead("{Phase.RUNNING, Phase.DELIVERING}", "{Phase.RUNNING}"),
+        instead("{CellPhase.RUNNING, CellPhase.DELIVERING}", "{CellPhase.RUNNING}"),
     ),
     frontier(
         "a loss at a frontier loses the cell",
         "_runtime_lost",
         instead(
-            "{Phase.RUNNING, Phase.DELIVERING}", "{Phase.RUNNING, Phase.DELIVERING, Phase.PAUSED}"
+            "{CellPhase.RUNNING, CellPhase.DELIVERING}",
+            "{CellPhase.RUNNING, CellPhase.DELIVERING, CellPhase.PAUSED}",
         ),
     ),
     frontier(
@@ -189,8 +190,8 @@ ENDS = (
         "a cell that fails commits",
         "_end",
         instead(
-            "return [*orders, *self._store_for(Phase.ENDED)]",
-            "*_, store = self._store_for(Phase.ENDED)\n"
+            "return [*orders, *self._store_for(CellPhase.ENDED)]",
+            "*_, store = self._store_for(CellPhase.ENDED)\n"
             "return [*orders, Commit(self.record, self.values)]",
         ),
     ),
@@ -204,14 +205,14 @@ ENDS = (
         "an end is told before it is stored",
         "_end",
         instead(
-            "[*orders, *self._store_for(Phase.ENDED)]",
-            "[*orders, *self._store_for(Phase.ENDED), End(self.ending, durable=True)]",
+            "[*orders, *self._store_for(CellPhase.ENDED)]",
+            "[*orders, *self._store_for(CellPhase.ENDED), EndCell(self.ending, durable=True)]",
         ),
     ),
     frontier(
         "an end that was not stored is called durable",
         "_ended",
-        instead("End(ending, durable=durable)", "End(ending, durable=True)"),
+        instead("EndCell(ending, durable=durable)", "EndCell(ending, durable=True)"),
     ),
 )
 

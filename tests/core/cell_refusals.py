@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from lastword.core.cell import CellOutcome
 from lastword.core.cell_events import (
+    CallsAnswered,
     CallsEnded,
     CellEvent,
-    Completed,
+    CellNotStored,
+    CellStored,
     Delivered,
     DeliveryFailed,
-    Failed,
     Frozen,
-    LimitReached,
     ObserveBegun,
     ObserveDelivered,
     ObserveFailed,
+    Raised,
     Reached,
-    ResumeAsked,
+    Returned,
     RuntimeLost,
     StartAsked,
-    Stored,
-    StoreFailed,
     TerminateAsked,
+    UsedUp,
 )
 from lastword.errors import (
     AlreadyRunning,
@@ -40,7 +40,7 @@ from tests.core.cell_ghost import Ghost
 def forbidden(event: CellEvent, ghost: Ghost) -> type[LastwordError] | None:  # noqa: PLR0911, PLR0912 - one match
     """The error with which the machine has to turn this event down, if it has to."""
     match event:
-        case ResumeAsked():
+        case CallsAnswered():
             return _unresumable(event, ghost)
         case TerminateAsked():
             return CellGone if ghost.ending else None
@@ -53,7 +53,7 @@ def forbidden(event: CellEvent, ghost: Ghost) -> type[LastwordError] | None:  # 
             return None if shown else ImpossibleMove
         case StartAsked():
             return ImpossibleMove if ghost.started or ghost.ending else None
-        case Stored(version) | StoreFailed(version):
+        case CellStored(version) | CellNotStored(version):
             first = ghost.stores[0].record.version if ghost.stores else 0
             return ImpossibleMove if version > first else None
         case _ if ghost.ending is not None:
@@ -61,7 +61,7 @@ def forbidden(event: CellEvent, ghost: Ghost) -> type[LastwordError] | None:  # 
         case Reached(made=made):
             again = any(call in ghost.stood.pending for call in made) if ghost.stood else False
             return None if ghost.running and not again else ImpossibleMove
-        case Completed() | Failed() | LimitReached():
+        case Returned() | Raised() | UsedUp():
             return None if ghost.running else ImpossibleMove
         case Delivered(generation) | DeliveryFailed(generation):
             right = ghost.delivering and generation == ghost.generation
@@ -74,7 +74,7 @@ def forbidden(event: CellEvent, ghost: Ghost) -> type[LastwordError] | None:  # 
             return None
 
 
-def _unresumable(event: ResumeAsked, ghost: Ghost) -> type[LastwordError] | None:
+def _unresumable(event: CallsAnswered, ghost: Ghost) -> type[LastwordError] | None:
     if ghost.ending:
         return CellGone
     if ghost.kind == "continuing":

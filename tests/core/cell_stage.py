@@ -13,16 +13,16 @@ from lastword.core.cell import (
     PendingGeneration,
 )
 from lastword.core.cell_events import (
+    CallsAnswered,
     CellEvent,
+    CellStored,
     Delivered,
     ObserveBegun,
     ObserveDelivered,
     Reached,
-    ResumeAsked,
     StartAsked,
-    Stored,
 )
-from lastword.core.cell_orders import CellOrder, Commit, Show, Start, Store
+from lastword.core.cell_orders import CellOrder, Commit, Show, StartProgram, StoreCell
 from lastword.core.frontier import CellMachine
 from lastword.core.model import CallId
 
@@ -41,10 +41,10 @@ class Cell:
         while orders:
             order = orders.pop(0)
             said.append(order)
-            if isinstance(order, Store | Commit) and stored:
+            if isinstance(order, StoreCell | Commit) and stored:
                 self.disk = order.record
-                orders += self.machine.apply(Stored(order.record.version))
-        return [order for order in said if not isinstance(order, Store)]
+                orders += self.machine.apply(CellStored(order.record.version))
+        return [order for order in said if not isinstance(order, StoreCell)]
 
     def reach(self, *made: str, waits: str = "", output: str = "") -> list[CellOrder]:
         calls = tuple(PendingCall(CallId(id_), f"tool_{id_}") for id_ in made)
@@ -70,8 +70,8 @@ class Cell:
         found = Cell(machine=machine)
         found.disk = self.disk
         for order in orders:
-            assert isinstance(order, Store)
-            found.tell(Stored(order.record.version))
+            assert isinstance(order, StoreCell)
+            found.tell(CellStored(order.record.version))
         return found
 
     @property
@@ -82,13 +82,13 @@ class Cell:
 def paused(*made: str, output: str = "", kind: Kind = "pausable") -> Cell:
     """A cell at its first frontier."""
     cell = Cell(kind)
-    assert cell.tell(StartAsked()) == [Start()]
+    assert cell.tell(StartAsked()) == [StartProgram()]
     cell.reach(*made, output=output)
     return cell
 
 
-def resume(generation: int, *ids: str) -> ResumeAsked:
-    return ResumeAsked(PendingGeneration(generation), results(*ids))
+def resume(generation: int, *ids: str) -> CallsAnswered:
+    return CallsAnswered(PendingGeneration(generation), results(*ids))
 
 
 def results(*ids: str) -> tuple[CallResult, ...]:

@@ -15,26 +15,26 @@ from lastword.core.cell import (
 from lastword.core.cell_events import (
     CallsEnded,
     CellEvent,
-    Completed,
+    CellNotStored,
+    CellStored,
     Delivered,
     DeliveryFailed,
-    Failed,
     Frozen,
-    LimitReached,
     ObserveBegun,
     ObserveFailed,
+    Raised,
     Reached,
+    Returned,
     RuntimeLost,
     StartAsked,
-    Stored,
-    StoreFailed,
     TerminateAsked,
+    UsedUp,
 )
 from lastword.core.cell_orders import (
-    Cancel,
+    CancelCalls,
     Commit,
     Deliver,
-    End,
+    EndCell,
     Execute,
     Kill,
     NotResumed,
@@ -90,7 +90,7 @@ def test_of_two_resumes_that_race_one_wins_before_anything_is_delivered() -> Non
     with pytest.raises(AlreadyRunning):
         cell.tell(resume(1, "b"))
 
-    delivered = cell.tell(Stored(cell.machine.version))
+    delivered = cell.tell(CellStored(cell.machine.version))
     assert delivered == [Deliver(PendingGeneration(1), results("a"), reload=False)]
 
 
@@ -142,7 +142,7 @@ def test_a_frontier_is_shown_to_nobody_before_the_store_has_it() -> None:
     with pytest.raises(FutureGeneration):
         cell.tell(resume(1, "a"))
 
-    [stand] = cell.tell(Stored(cell.machine.version))
+    [stand] = cell.tell(CellStored(cell.machine.version))
     assert isinstance(stand, Stand)
 
 
@@ -182,13 +182,13 @@ def test_a_cell_that_completes_cannot_be_terminated_and_the_other_way_round() ->
     for cell in (completed, terminated):
         cell.go_on(1, "a")
 
-    orders = completed.tell(Completed("42"), stored=False)
+    orders = completed.tell(Returned("42"), stored=False)
     with pytest.raises(CellGone, match="ending"):
         completed.tell(TerminateAsked())
     terminated.tell(TerminateAsked())
 
     assert isinstance(orders[-1], Commit)
-    assert terminated.tell(Completed("42")) == []
+    assert terminated.tell(Returned("42")) == []
     assert (ended(completed), ended(terminated)) == (
         CellOutcome.COMPLETED,
         CellOutcome.TERMINATED,
@@ -202,7 +202,7 @@ def test_what_was_remembered_is_committed_when_the_cell_completes_and_not_before
     found = cell.restart()
     found.go_on(1, "a")
 
-    orders = found.tell(Completed("42", "", (("name", '"ann"'),)))
+    orders = found.tell(Returned("42", "", (("name", '"ann"'),)))
 
     [values] = [order.values for order in orders if isinstance(order, Commit)]
     assert values == (("saw ", "1"), ("name", '"ann"'))
@@ -211,9 +211,9 @@ def test_what_was_remembered_is_committed_when_the_cell_completes_and_not_before
 def test_values_that_could_not_be_stored_make_a_cell_that_failed() -> None:
     cell = paused("a")
     cell.go_on(1, "a")
-    cell.tell(Completed("42"), stored=False)
+    cell.tell(Returned("42"), stored=False)
 
-    [end] = [o for o in cell.tell(StoreFailed(cell.machine.version)) if isinstance(o, End)]
+    [end] = [o for o in cell.tell(CellNotStored(cell.machine.version)) if isinstance(o, EndCell)]
 
     assert (end.ending.outcome, end.durable) == (CellOutcome.FAILED, True)
     assert "none was committed" in end.ending.error
@@ -226,7 +226,7 @@ def test_a_frozen_cell_hands_nothing_out_and_refuses_everybody() -> None:
 
     cell.tell(Frozen())
 
-    assert cell.tell(Stored(begun)) == []
+    assert cell.tell(CellStored(begun)) == []
     for asked in (resume(1, "a"), TerminateAsked(), ObserveBegun("ann")):
         with pytest.raises(CellGone, match="frozen"):
             cell.tell(asked)
@@ -290,14 +290,14 @@ def test_calls_that_still_go_when_their_cell_ends_are_ended_and_named(end: CellE
 
     orders = cell.tell(end)
 
-    [cancelled] = [order.calls for order in orders if isinstance(order, Cancel)]
+    [cancelled] = [order.calls for order in orders if isinstance(order, CancelCalls)]
     assert [call.id for call in cancelled] == named(cell) == ["b"]
     assert cell.tell(CallsEnded(results("b"))) == []
 
 
 @pytest.mark.parametrize(
     ("report", "error"),
-    [(Failed("ValueError: no"), "ValueError: no"), (LimitReached("1 s"), "its limit: 1 s")],
+    [(Raised("ValueError: no"), "ValueError: no"), (UsedUp("1 s"), "its limit: 1 s")],
     ids=repr,
 )
 def test_a_cell_that_fails_says_why_and_gives_its_last_output(

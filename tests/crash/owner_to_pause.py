@@ -16,7 +16,7 @@ import pytest
 
 from lastword import Run, Runtime, Superseded
 from lastword.core.story import FeedEvent
-from lastword.processes.page import Page
+from lastword.processes.page import PageWriter
 from lastword.stores.lease import Claim
 
 LINES = 'trap "" TERM; while :; do echo line >> "$0"; sleep 0.01; done'
@@ -117,16 +117,16 @@ class Blunt(Claim):
 
 
 def leave_out(what: str) -> None:
-    patch, write = pytest.MonkeyPatch(), Page.set
+    patch, write = pytest.MonkeyPatch(), PageWriter.set
     patch.setattr(Claim, "good", property(_good_and_when))
 
-    def for_ever(page: Page, until: float) -> None:
+    def for_ever(page: PageWriter, until: float) -> None:
         write(page, max(until, 2.0**32))
 
     if what == "effects":
         patch.setattr("lastword.stores.sqlite.tables.Claim", Blunt)
     if what == "processes":
-        patch.setattr(Page, "set", for_ever)
+        patch.setattr(PageWriter, "set", for_ever)
 
 
 async def watch(runtime: Runtime, deeds: Deeds) -> None:

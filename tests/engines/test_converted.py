@@ -31,7 +31,7 @@ from lastword.core.transcript import (
     Transcript,
 )
 from lastword.engines.pydantic_ai import PydanticAI
-from lastword.engines.pydantic_ai.converted import Told
+from lastword.engines.pydantic_ai.converted import GivenHistory
 from lastword.engines.pydantic_ai.history import ENGINE, messages_of
 from lastword.engines.pydantic_ai.sendable import sendable
 
@@ -116,7 +116,7 @@ def test_what_was_converted_before_says_what_it_would_say_anew(start: int) -> No
             transcript.add(log.next())
             model = log.draw.choice(models) if log.draw.random() < 0.1 else models[0]
             past = transcript.shown()
-            told, anew = Told(past, model), messages_of(tuple(past), model)
+            told, anew = GivenHistory(past, model), messages_of(tuple(past), model)
             assert plain(told.messages) == plain(anew), seed
             request = [*told.messages, ModelRequest([UserPromptPart("and?")])]
             sent = told.sendable(request, model)

@@ -16,7 +16,7 @@ import pytest
 
 from lastword.errors import WorkerDied
 from lastword.processes import Level, Processes, Warden, isolated
-from lastword.processes.inside.family import Kin, Procfs
+from lastword.processes.inside.family import Procfs, Relative
 from tests.meter import open_files
 from tests.processes import tools_to_call
 from tests.processes.artists import Canary
@@ -130,7 +130,7 @@ def imports(tmp_path: Path) -> int:
     return len((tmp_path / "imports").read_text().split())
 
 
-def descendants(pid: int) -> list[Kin]:
+def descendants(pid: int) -> list[Relative]:
     proc = Procfs()
     try:
         return list(proc.descendants(pid))
@@ -138,7 +138,7 @@ def descendants(pid: int) -> list[Kin]:
         proc.close()
 
 
-def the_nursery() -> Kin:
+def the_nursery() -> Relative:
     """The nearest: those that it has forked are called the same."""
     return next(kin for kin in descendants(os.getpid()) if kin.name == "nursery")
 

@@ -8,7 +8,7 @@ import pytest
 
 from lastword.processes import Level
 from lastword.processes.inside import wire
-from lastword.processes.inside.family import Kin
+from lastword.processes.inside.family import Relative
 from lastword.processes.inside.strays import Strays
 from lastword.processes.levels import LEVELS
 from lastword.processes.proof import Proof
@@ -16,7 +16,7 @@ from lastword.processes.seen import Seen, heard
 
 P12 = pytest.mark.scenario("P12", part="processes")
 P13 = pytest.mark.scenario("P13", part="processes")
-SUDO = Kin(7, "sleep", "", 0, 0, owner=0)
+SUDO = Relative(7, "sleep", "", 0, 0, owner=0)
 
 
 def proofs(level: Level) -> list[Proof]:
@@ -206,6 +206,6 @@ def test_what_is_no_message_ends_the_conversation(body: bytes) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         theirs.sendall(len(body).to_bytes(4, "big") + b"\0" + body)
-        inbox = wire.Inbox(ours)
+        inbox = wire.WireInbox(ours)
         with pytest.raises(EOFError):
             inbox.receive()

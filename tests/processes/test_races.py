@@ -15,7 +15,7 @@ import pytest
 from lastword.errors import SpawnFailed
 from lastword.processes import Level, Process, Processes, Warden, command
 from lastword.processes.inside import wire
-from lastword.processes.inside.family import Kin
+from lastword.processes.inside.family import Relative
 from lastword.processes.zygote import Zygote
 from tests.processes.artists import Canary
 from tests.processes.household import keepers, state, zygotes
@@ -84,7 +84,7 @@ class Told:
     def __init__(self, gone: asyncio.Event) -> None:
         self._gone = gone
 
-    def looked_for(self, remain: tuple[Kin, ...] | None) -> None:
+    def looked_for(self, remain: tuple[Relative, ...] | None) -> None:
         assert not remain
         self._gone.set()
 
@@ -113,7 +113,7 @@ async def test_an_order_that_reaches_a_warden_after_a_stop_is_refused_there(leve
         wire.send(ours, {"stop": 0.1, "leave": 0.0})
         wire.send(ours, {**stubborn, "id": 2, "terminal": ""}, ())
         await gone.wait()
-        told = [message for message, _ in everything(wire.Inbox(ours))]
+        told = [message for message, _ in everything(wire.WireInbox(ours))]
     await zygote.close()
 
     assert os.read(reader, 1) == b""
@@ -122,7 +122,7 @@ async def test_an_order_that_reaches_a_warden_after_a_stop_is_refused_there(leve
     assert [message["started"] for message in told if "started" in message] == [1]
 
 
-def everything(inbox: wire.Inbox) -> Iterator[tuple[wire.Message, list[int]]]:
+def everything(inbox: wire.WireInbox) -> Iterator[tuple[wire.Message, list[int]]]:
     try:
         while True:
             for message, fds in inbox.receive():

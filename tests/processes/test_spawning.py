@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lastword.errors import SpawnFailed
-from lastword.processes import Level, Limits, Warden, command
+from lastword.processes import Level, ProcessLimits, Warden, command
 from tests.processes.artists import Canary
 from tests.processes.helping import a_warden, heard, python, sh, until
 from tests.processes.strict import AT_EACH
@@ -18,7 +18,7 @@ from tests.processes.strict import AT_EACH
 pytestmark = pytest.mark.deep("processes, at every level", quick=50)
 
 asked: Any = command  # as a caller whom nobody checks
-limited: Any = Limits
+limited: Any = ProcessLimits
 FAR_TOO_LONG = "x" * 10_000_000
 SHELL, NUL, FIVE = {"shell": "ls"}, {"shell": "a\0b"}, {"shell": 5}
 
@@ -63,7 +63,7 @@ async def works(warden: Warden) -> bool:
         (lambda: asked("ls", stdin=None), ValueError, "stdin must be 'none', 'pipe', or bytes"),
         (lambda: asked("ls", pty=1), TypeError, "pty must be True or False"),
         (lambda: asked("ls", pty=True, stdin=b"keys"), ValueError, "use pty=True and write"),
-        (lambda: asked("ls", limits={"cpu": 1}), TypeError, "limits must be Limits"),
+        (lambda: asked("ls", limits={"cpu": 1}), TypeError, "limits must be ProcessLimits"),
         (lambda: asked("ls", output_limit=0), ValueError, "output_limit"),
         (lambda: asked("ls", output_limit="1M"), ValueError, "output_limit"),
         (lambda: limited(cpu=0), ValueError, "limit cpu must be at least 1; it is 0"),
@@ -159,14 +159,14 @@ async def test_a_spawn_that_is_given_up_leaves_nothing(level: Level) -> None:
 @pytest.mark.parametrize(
     "limits",
     [
-        lambda: Limits(memory=1 << 62),
-        lambda: Limits(memory=1 << 70),
-        lambda: Limits(cpu=1 << 80),
-        lambda: Limits(file_size=(1 << 64) - 1),
+        lambda: ProcessLimits(memory=1 << 62),
+        lambda: ProcessLimits(memory=1 << 70),
+        lambda: ProcessLimits(cpu=1 << 80),
+        lambda: ProcessLimits(file_size=(1 << 64) - 1),
     ],
 )
 async def test_a_limit_beyond_all_numbers_does_not_cost_the_others_their_warden(
-    limits: Callable[[], Limits],
+    limits: Callable[[], ProcessLimits],
 ) -> None:
     async with a_warden() as warden:
         other = await warden.spawn(command("sleep", "1000"))
@@ -278,14 +278,14 @@ except ValueError:
 @pytest.mark.parametrize(
     ("limits", "kind", "most"),
     [
-        (Limits(memory=1 << 30), "RLIMIT_AS", 1 << 30),
-        (Limits(cpu=7), "RLIMIT_CPU", 7),
-        (Limits(file_size=1000), "RLIMIT_FSIZE", 1000),
-        (Limits(open_files=20), "RLIMIT_NOFILE", 20),
+        (ProcessLimits(memory=1 << 30), "RLIMIT_AS", 1 << 30),
+        (ProcessLimits(cpu=7), "RLIMIT_CPU", 7),
+        (ProcessLimits(file_size=1000), "RLIMIT_FSIZE", 1000),
+        (ProcessLimits(open_files=20), "RLIMIT_NOFILE", 20),
     ],
 )
 async def test_a_limit_is_in_force_and_cannot_be_raised(
-    limits: Limits, kind: str, most: int
+    limits: ProcessLimits, kind: str, most: int
 ) -> None:
     async with a_warden() as warden:
         before = await told(warden, *sh("cat /proc/$PPID/limits"))
@@ -299,14 +299,18 @@ async def test_a_limit_is_in_force_and_cannot_be_raised(
 @pytest.mark.parametrize(
     ("argv", "limits", "ends"),
     [
-        (sh("while :; do :; done"), Limits(cpu=1), "ended: -9"),
-        (sh("exec head -c 2000 /dev/zero > it"), Limits(file_size=1000), "ended: -25"),
-        (python("bytearray(1 << 30)"), Limits(memory=1 << 29), "MemoryError"),
-        (python("[open('/dev/null') for _ in range(50)]"), Limits(open_files=20), "Too many open"),
+        (sh("while :; do :; done"), ProcessLimits(cpu=1), "ended: -9"),
+        (sh("exec head -c 2000 /dev/zero > it"), ProcessLimits(file_size=1000), "ended: -25"),
+        (python("bytearray(1 << 30)"), ProcessLimits(memory=1 << 29), "MemoryError"),
+        (
+            python("[open('/dev/null') for _ in range(50)]"),
+            ProcessLimits(open_files=20),
+            "Too many open",
+        ),
     ],
 )
 async def test_whoever_exceeds_a_limit_does_not_get_away_with_it(
-    argv: tuple[str, ...], limits: Limits, ends: str, tmp_path: Path
+    argv: tuple[str, ...], limits: ProcessLimits, ends: str, tmp_path: Path
 ) -> None:
     async with a_warden() as warden:
         process = await warden.spawn(command(*argv, limits=limits, cwd=tmp_path))

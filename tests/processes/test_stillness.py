@@ -11,7 +11,7 @@ import pytest
 
 from lastword.errors import WorkerDied
 from lastword.processes import Level, Processes, Warden, command, isolated
-from lastword.processes.page import Page
+from lastword.processes.page import PageWriter
 from tests.meter import open_files
 from tests.processes.helping import ROOTS, our_children, state_of
 from tests.processes.tools_to_call import stay
@@ -27,7 +27,7 @@ def now() -> float:
 
 
 @asynccontextmanager
-async def held_to_a_page(level: Level) -> AsyncGenerator[tuple[Page, Warden]]:
+async def held_to_a_page(level: Level) -> AsyncGenerator[tuple[PageWriter, Warden]]:
     files, children = open_files(), our_children()
     processes = Processes(level)
     page = processes.on_a_page()
@@ -40,7 +40,7 @@ async def held_to_a_page(level: Level) -> AsyncGenerator[tuple[Page, Warden]]:
     assert our_children() == children
 
 
-async def lapse(page: Page) -> None:
+async def lapse(page: PageWriter) -> None:
     """The time has come."""
     await until(lambda: not page.good)
 
@@ -88,7 +88,7 @@ async def test_what_is_told_before_it_may_go_on_is_heard_first(level: Level) -> 
         assert {report.fate for report in (await ended).processes} == {"killed"}
 
 
-async def renew(page: Page) -> None:
+async def renew(page: PageWriter) -> None:
     while True:
         page.set(now() + SOON)
         await asyncio.sleep(SOON / 10)

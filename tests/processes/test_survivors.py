@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from lastword.processes.inside.family import Kin
+from lastword.processes.inside.family import Relative
 from lastword.processes.proof import Proof
 from lastword.processes.seen import Seen, theirs
 from tests.processes import another_user
@@ -83,8 +83,8 @@ def test_runs_that_are_stopped_together_each_name_their_own_survivors() -> None:
 
 @P36
 def test_who_was_seen_by_no_warden_is_its_parents_or_named_by_all_and_said_so() -> None:
-    left = [Kin(5, "sudo", "S", 1, 5, start=50), Kin(6, "sh", "S", 5, 5, start=60)]
-    left += [Kin(7, "new", "S", 1, 7, start=70)]
+    left = [Relative(5, "sudo", "S", 1, 5, start=50), Relative(6, "sh", "S", 5, 5, start=60)]
+    left += [Relative(7, "new", "S", 1, 7, start=70)]
     known = {(5, 50): 1}
 
     first = theirs(1, left, known, alone=False)
@@ -102,14 +102,14 @@ def test_who_was_seen_by_no_warden_is_its_parents_or_named_by_all_and_said_so() 
 
 @P36
 def test_a_number_that_is_used_again_is_not_taken_for_who_had_it() -> None:
-    left = [Kin(5, "sudo", "S", 1, 5, start=99)]
+    left = [Relative(5, "sudo", "S", 1, 5, start=99)]
 
     assert theirs(2, left, {(5, 50): 1}, alone=True).keys() == {(5, 99)}
 
 
 @P36
 def test_whoever_lives_by_the_kernels_word_is_told_as_killed_by_no_account() -> None:
-    remain = (Kin(5, "sudo", "S", 1, 5, start=50, owner=0),)
+    remain = (Relative(5, "sudo", "S", 1, 5, start=50, owner=0),)
     found = tuple(Seen(pid, 0, "sh", "killed", 10 * pid) for pid in (5, 6, 7))
     for proof in (
         Proof("tree", left=True, looked=True, found=found, remain=remain),

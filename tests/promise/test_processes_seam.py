@@ -14,7 +14,7 @@ import pytest
 from lastword import Outcome, Run, Runtime, Superseded
 from lastword.core.transcript import Result
 from lastword.errors import SpawnFailed
-from lastword.processes import Completed, Limits, Process
+from lastword.processes import Completed, Process, ProcessLimits
 from tests.processes.household import children, held, the_warden, zygotes
 from tests.promise.workshop import (
     POLITE,
@@ -95,7 +95,7 @@ async def test_a_process_with_a_terminal_has_one_of_the_size_it_was_given() -> N
 
 async def test_a_process_has_the_limits_it_was_given() -> None:
     async def work(run: Run) -> str:
-        process = await run.spawn(shell="ulimit -n", limits=Limits(open_files=50))
+        process = await run.spawn(shell="ulimit -n", limits=ProcessLimits(open_files=50))
         return (await process.communicate()).output
 
     assert await in_a_run(work) == "50\n"
@@ -143,7 +143,7 @@ async def test_a_command_line_has_all_that_it_was_given(tmp_path: Path) -> None:
             cwd=tmp_path,
             env={"ONE": "mine", "PATH": os.defpath},
             stdin=b"words\n",
-            limits=Limits(open_files=50),
+            limits=ProcessLimits(open_files=50),
             timeout=100,
         )
 

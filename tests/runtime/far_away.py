@@ -24,9 +24,9 @@ from lastword.core.story import FeedEvent
 from lastword.core.transcript import Shown
 from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
-from lastword.runtime.protocol import Changing, Counterpart, Doings, Now, Page, Sent, View
+from lastword.runtime.protocol import Changing, Counterpart, Doings, LogPage, Now, Sent, View
 from lastword.runtime.session_cells import SessionCells
-from lastword.runtime.ticket import Answer
+from lastword.runtime.ticket import Stopping
 from lastword.stores.contract import Overview
 
 T = TypeVar("T")
@@ -180,13 +180,13 @@ class Away:
         outcome = await self._asked("become", lambda _: there.outcome())
         ticket.tell_outcome(outcome, there.error)
 
-    def stop(self, asked: StopAsked) -> Answer:
+    def stop(self, asked: StopAsked) -> Stopping:
         answer = asyncio.wrap_future(self._there.ask("stop", lambda s: _stopped(s, asked)))
 
         async def fenced() -> Receipt:
             return await answer
 
-        return Answer(answer, fenced)
+        return Stopping(answer, fenced)
 
     def stop_soon(self, asked: StopAsked) -> concurrent.futures.Future[Receipt]:
         return self._there.ask("stop soon", lambda session: _stopped(session, asked))
@@ -233,7 +233,7 @@ class Read:
     async def view(self) -> View:
         return await self._read(lambda session: session.view())
 
-    async def page(self, before: int | None, most: int, size: int) -> Page:
+    async def page(self, before: int | None, most: int, size: int) -> LogPage:
         return await self._read(lambda session: session.record.page(before, most, size))
 
     async def receipts(self, skip: int, most: int) -> tuple[Receipt, ...]:

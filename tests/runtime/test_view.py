@@ -11,7 +11,7 @@ from lastword.core.model import SessionId
 from lastword.core.queue import QueueNews
 from lastword.core.receipt import ProcessNews, Receipt
 from lastword.core.transcript import Entry, Finished, Text
-from lastword.stores.contract import Part
+from lastword.stores.contract import LogPart
 from lastword.stores.memory import MemoryStore
 from lastword.testing import FakeClock
 from tests.promise.workshop import POLITE, Workshop, until, working
@@ -122,7 +122,7 @@ class Overtaken(MemoryStore):
 
     async def part(
         self, session: SessionId, before: int | None = None, *, most: int, size: int | None = None
-    ) -> Part:
+    ) -> LogPart:
         found = await super().part(session, before, most=most, size=size)
         if most > 1:
             await self._meanwhile()

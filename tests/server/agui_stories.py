@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from lastword import Engine, Run, Runtime
-from lastword.server import Limits, Right, Token
+from lastword.server import ApiToken, Right, ServerLimits
 from tests.server.agui_node import Node, clients
 from tests.server.client import SECRET, Client, served
 
@@ -63,13 +63,13 @@ class Worker:
 async def agents(
     engine: Engine,
     rights: tuple[Right, ...] | None = None,
-    limits: Limits | None = None,
+    limits: ServerLimits | None = None,
     **settings: Any,
 ) -> AsyncGenerator[tuple[Client, Node]]:
     """A server of an engine, and AG-UI's clients of it; somebody else has these rights."""
-    tokens = [Token(SECRET, "ann", principal="home")]
+    tokens = [ApiToken(SECRET, "ann", principal="home")]
     if rights is not None:
-        tokens.append(Token(OTHER, "bob", rights, "home"))
+        tokens.append(ApiToken(OTHER, "bob", rights, "home"))
     async with (
         Runtime(engine, **settings) as runtime,
         served(runtime, tokens=tuple(tokens), limits=limits) as client,

@@ -11,11 +11,11 @@ from typing import Any, cast
 
 from lastword import Engine, Runtime
 from lastword.agent.permission import Questions
-from lastword.server.desk import Desk
+from lastword.server.desk import ServerState
 from lastword.server.front import LOOPBACK
-from lastword.server.limits import Limits
+from lastword.server.limits import ServerLimits
 from lastword.server.serve import listen, serving
-from lastword.server.who import Keys, Token
+from lastword.server.who import ApiToken, Keys
 from tests.server.hearing import Hearing
 
 SECRET = "a token that is long enough"  # noqa: S105 - of a server that lives for one test
@@ -175,13 +175,13 @@ async def served(
     runtime: Runtime,
     *,
     questions: Questions | None = None,
-    tokens: tuple[Token, ...] = (Token(SECRET),),
-    limits: Limits | None = None,
+    tokens: tuple[ApiToken, ...] = (ApiToken(SECRET),),
+    limits: ServerLimits | None = None,
 ) -> AsyncGenerator[Client]:
     """A server of a runtime that is open, and a client of it."""
     listening = listen("127.0.0.1", 0)
     keys = Keys(tokens) if tokens else None
-    desk = Desk(runtime, questions, keys, limits or Limits(), "an engine")
+    desk = ServerState(runtime, questions, keys, limits or ServerLimits(), "an engine")
     async with serving(desk, listening, hosts=LOOPBACK):
         yield Client(listening.getsockname()[1])
 

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from lastword import Runtime
-from lastword.server import Limits, Token
-from lastword.server.desk import Desk
+from lastword.server import ApiToken, ServerLimits
+from lastword.server.desk import ServerState
 from lastword.server.front import LOOPBACK
 from lastword.server.serve import listen, serving
 from lastword.server.who import Keys
@@ -19,11 +19,11 @@ from tests.server.engines import echo
 
 
 @asynccontextmanager
-async def door(*, limits: Limits | None = None) -> AsyncGenerator[tuple[Client, Keys]]:
+async def door(*, limits: ServerLimits | None = None) -> AsyncGenerator[tuple[Client, Keys]]:
     """A server, a client that has no token, and what opens it."""
-    keys, listening = Keys([Token(SECRET)]), listen("127.0.0.1", 0)
+    keys, listening = Keys([ApiToken(SECRET)]), listen("127.0.0.1", 0)
     async with Runtime(echo) as runtime:
-        desk = Desk(runtime, None, keys, limits or Limits(), "an engine")
+        desk = ServerState(runtime, None, keys, limits or ServerLimits(), "an engine")
         async with serving(desk, listening, hosts=LOOPBACK):
             yield Client(listening.getsockname()[1], None), keys
 

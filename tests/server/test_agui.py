@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lastword import Run, Runtime
-from lastword.server import Limits, Right, Token
+from lastword.server import ApiToken, Right, ServerLimits
 from tests.promise.workshop import until
 from tests.server.agui_stories import (
     CANCELLED,
@@ -196,7 +196,7 @@ async def test_of_a_long_session_the_snapshot_has_the_newest_as_much_as_a_client
 @W62
 async def test_a_stream_counts_as_one_of_who_watches() -> None:
     engine = Doors()
-    async with agents(engine, limits=Limits(watchers=1)) as (client, node):
+    async with agents(engine, limits=ServerLimits(watchers=1)) as (client, node):
         first, second = node.agent("a", "t"), node.agent("b", "u")
         await first.run("long")
         await first.upto("TEXT_MESSAGE_CONTENT")
@@ -244,7 +244,7 @@ async def test_what_cannot_be_understood_is_refused_and_nothing_is_done(
     engine = Doors()
     async with (
         Runtime(engine) as runtime,
-        served(runtime, tokens=(Token(SECRET),)) as client,
+        served(runtime, tokens=(ApiToken(SECRET),)) as client,
     ):
         answer = await client.post("/v1/agui", body(**wrong))
 

@@ -11,7 +11,7 @@ import pytest
 
 from lastword import Run, Runtime
 from lastword.agent.permission import Questions
-from lastword.server import Right, Token
+from lastword.server import ApiToken, Right
 from tests.server.agui_node import Node, clients
 from tests.server.agui_stories import OTHER, SUCCESS, gone
 from tests.server.client import SECRET, Client, served
@@ -45,7 +45,7 @@ async def asking(
     engine: Payer, rights: tuple[Right, ...] = ("read", "send", "stop")
 ) -> AsyncGenerator[tuple[Client, Node]]:
     questions = Questions()
-    tokens = (Token(SECRET, "ann", principal="home"), Token(OTHER, "bob", rights, "home"))
+    tokens = (ApiToken(SECRET, "ann", principal="home"), ApiToken(OTHER, "bob", rights, "home"))
     async with (
         Runtime(engine, before_tool=questions.as_before_tool()) as runtime,
         served(runtime, questions=questions, tokens=tokens) as client,

@@ -11,7 +11,7 @@ import pytest
 from lastword import Run, Runtime, cells
 from lastword.agent.permission import Questions
 from lastword.core.resume import ANSWERS
-from lastword.server import Right, Token
+from lastword.server import ApiToken, Right
 from tests.cells.stage import Leaver
 from tests.cells.tape import Tape
 from tests.promise.workshop import until
@@ -28,9 +28,9 @@ _RIGHTS: dict[str, tuple[Right, ...]] = {
 }
 
 
-def tokens(principal: str = "local") -> tuple[Token, ...]:
-    some = [Token(key, f"n{len(key)}", rights, principal) for key, rights in _RIGHTS.items()]
-    return Token(SECRET, principal), *some
+def tokens(principal: str = "local") -> tuple[ApiToken, ...]:
+    some = [ApiToken(key, f"n{len(key)}", rights, principal) for key, rights in _RIGHTS.items()]
+    return ApiToken(SECRET, principal), *some
 
 
 @pytest.mark.scenario("W3", part="server")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lastword import Runtime
-from lastword.server import Limits
+from lastword.server import ServerLimits
 from tests.server.client import served
 from tests.server.engines import Doors
 
@@ -26,7 +26,7 @@ async def test_a_body_of_very_many_parts_is_refused_before_it_is_decoded() -> No
 
 @pytest.mark.scenario("W25", part="server")
 async def test_what_waits_in_a_session_is_bounded_in_bytes_and_says_what_is_full() -> None:
-    limits = Limits(waiting=100_000)
+    limits = ServerLimits(waiting=100_000)
     async with Runtime(Doors()) as runtime, served(runtime, limits=limits) as client:
         await client.send("s", "go")
         waits = [await client.send("s", "x" * 40_000, on_message="queue") for _ in range(3)]

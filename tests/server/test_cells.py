@@ -9,7 +9,7 @@ from typing import Any
 
 from lastword import Runtime, cells
 from lastword.cells import Step
-from lastword.server.who import Token
+from lastword.server.who import ApiToken
 from tests.cells.stage import TWO, Leaver
 from tests.cells.tape import Tape
 from tests.server.client import SECRET, Client, served, upto
@@ -32,7 +32,7 @@ async def standing(source: str = "2") -> AsyncGenerator[tuple[Client, str]]:
     """A server with a cell that stands at its first frontier, and its id."""
     async with Runtime(cells.engine(Leaver())) as runtime:
         cells.run_by(runtime.processes, Tape())
-        tokens = (Token(SECRET), Token(BOBS, "bob", ["read", "send", "approve", "stop"]))
+        tokens = (ApiToken(SECRET), ApiToken(BOBS, "bob", ["read", "send", "approve", "stop"]))
         async with served(runtime, tokens=tokens) as client:
             yield client, await left(client, source)
 

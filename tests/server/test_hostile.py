@@ -11,7 +11,7 @@ import pytest
 
 from lastword import Runtime
 from lastword.agent.permission import Questions
-from lastword.server import Token
+from lastword.server import ApiToken
 from lastword.server.who import Who, token_from
 from tests.promise.workshop import until
 from tests.server.asking import waiting
@@ -115,8 +115,11 @@ async def street(engine: Any, **more: Any) -> AsyncGenerator[tuple[Client, Clien
     """The person, bob and mallory, at the same server."""
     questions = more.pop("questions", None)
     tokens = (
-        *(Token(SECRET), Token(BOB, "bob"), Token(MALLORY, "mallory")),
-        *(Token(SENDER, "sender", ["send"], "bob"), Token(STOPPER, "stopper", ["stop"], "bob")),
+        *(ApiToken(SECRET), ApiToken(BOB, "bob"), ApiToken(MALLORY, "mallory")),
+        *(
+            ApiToken(SENDER, "sender", ["send"], "bob"),
+            ApiToken(STOPPER, "stopper", ["stop"], "bob"),
+        ),
     )
     async with (
         Runtime(engine, **more) as runtime,
@@ -174,7 +177,7 @@ def test_a_principal_whose_name_could_be_part_of_a_neighbours_session_is_none(na
         with pytest.raises(ValueError, match="principal"):
             Who("x", name, frozenset())
     with pytest.raises(ValueError, match="token's"):
-        Token(BOB, name or " ")
+        ApiToken(BOB, name or " ")
 
 
 async def test_a_session_of_a_child_run_is_nobodys_to_name() -> None:

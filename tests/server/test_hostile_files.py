@@ -14,7 +14,7 @@ import pytest
 
 from lastword.cli import remote, running, secret
 from lastword.cli.tokens import tokens_in
-from lastword.server.who import Keys, Token, token_from
+from lastword.server.who import ApiToken, Keys, token_from
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_a_file_of_tokens_that_is_wrong_is_refused_without_quoting_a_token(
 
 
 def test_a_token_keeps_its_rights_however_they_were_told() -> None:
-    token = Token("long enough, or not", "a", (right for right in ("read", "send")))
+    token = ApiToken("long enough, or not", "a", (right for right in ("read", "send")))
     assert token.who.rights == token.who.rights == {"read", "send"}
     assert "long enough" not in repr(token)
 
@@ -178,6 +178,6 @@ def test_a_token_goes_to_the_server_itself_and_is_of_no_use_after_its_end(
     assert strays == [], "neither where a redirect leads nor to a proxy"
     assert set(heard) == {f"Bearer {token_from(key, 'this start')}"}
     token = heard[0].removeprefix("Bearer ")
-    assert Keys([Token(token_from(key, "this start"))]).whose(token)
-    assert Keys([Token(token_from(key, "the next"))], key).whose(token) is None
+    assert Keys([ApiToken(token_from(key, "this start"))]).whose(token)
+    assert Keys([ApiToken(token_from(key, "the next"))], key).whose(token) is None
     assert place.exists()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lastword import Runtime
-from lastword.server import Limits, Token
+from lastword.server import ApiToken, ServerLimits
 from lastword.server.limits import RESERVE
 from tests.promise.workshop import until
 from tests.server.client import SECRET, Client, read_answer, read_head, served, serving_engine
@@ -23,13 +23,13 @@ from tests.server.hostile import room_for
 pytestmark = pytest.mark.deep("many clients at once", quick=6)
 
 OTHER = "the token of somebody else"
-QUICK = Limits(arrival=0.2, idle=1.0, stalled=0.2)
+QUICK = ServerLimits(arrival=0.2, idle=1.0, stalled=0.2)
 
 
 @asynccontextmanager
-async def small(limits: Limits) -> AsyncGenerator[Client]:
+async def small(limits: ServerLimits) -> AsyncGenerator[Client]:
     """A server of little patience, or little room."""
-    tokens = Token(SECRET), Token(OTHER, "other")
+    tokens = ApiToken(SECRET), ApiToken(OTHER, "other")
     async with Runtime(echo) as runtime, served(runtime, limits=limits, tokens=tokens) as client:
         yield client
 
@@ -124,7 +124,7 @@ async def until_none_watch(client: Client) -> None:
 
 
 async def test_a_watcher_who_leaves_is_gone_whatever_else_it_has_asked_for() -> None:
-    async with small(Limits(watchers=2)) as client:
+    async with small(ServerLimits(watchers=2)) as client:
         for _ in range(6):
             reader, writer = await client.open()
             writer.write(staying(client, "GET", "/v1/sessions/s/events"))
@@ -149,7 +149,7 @@ async def test_leaving_is_a_stop_whatever_else_was_asked_for() -> None:
 
 
 async def test_names_that_nobody_has_spoken_in_take_no_room() -> None:
-    async with small(Limits(sessions=3)) as client:
+    async with small(ServerLimits(sessions=3)) as client:
         for number in range(20):
             for rest in ("", "/log", "/export", "/processes"):
                 assert (await client.get(f"/v1/sessions/n{number}{rest}")).status == 404
@@ -219,7 +219,7 @@ async def test_nobody_keeps_a_connection_by_a_drop_now_and_then(drop: bytes) -> 
 
 
 async def test_who_does_not_take_an_answer_is_let_go_of() -> None:
-    limits = Limits(connections=1, stalled=0.2)
+    limits = ServerLimits(connections=1, stalled=0.2)
     async with Runtime(Doors()) as runtime, served(runtime, limits=limits) as client:
         for _ in range(12):
             await client.send("s", "x" * 1_000_000)
@@ -240,7 +240,7 @@ async def test_who_does_not_take_an_answer_is_let_go_of() -> None:
 
 
 async def test_those_who_rest_give_way_and_those_who_are_being_answered_do_not() -> None:
-    async with small(Limits(connections=8)) as client, AsyncExitStack() as stack:
+    async with small(ServerLimits(connections=8)) as client, AsyncExitStack() as stack:
         watching = [await stack.enter_async_context(client.events("s")) for _ in range(4)]
         for events in watching:
             await anext(events)
@@ -259,8 +259,8 @@ async def test_those_who_rest_give_way_and_those_who_are_being_answered_do_not()
 
 
 async def test_ten_thousand_watchers_are_refused_politely_and_everybody_else_is_answered() -> None:
-    limits = Limits()
-    engine, tokens = Doors(), (Token(SECRET), Token(OTHER, "other"))
+    limits = ServerLimits()
+    engine, tokens = Doors(), (ApiToken(SECRET), ApiToken(OTHER, "other"))
     room_for(2 * limits.watchers + 200)
     async with Runtime(engine) as runtime, served(runtime, tokens=tokens) as client:
         other = client.as_(OTHER)
@@ -300,18 +300,18 @@ def test_a_server_has_no_more_connections_than_files_that_it_may_open() -> None:
     before = soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, soft), hard))
-        limits = Limits().within_reach()
+        limits = ServerLimits().within_reach()
         now, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         assert limits.connections < now
         assert limits.all_watchers < limits.connections
-        many = Limits(connections=1 << 40).within_reach()
+        many = ServerLimits(connections=1 << 40).within_reach()
         assert many.all_watchers < many.connections < hard
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 async def test_nobody_who_is_unknown_takes_what_others_may_have(tmp_path: Path) -> None:
-    store, limits = f"sqlite:{tmp_path}/lastword.db", Limits(requests=1)
+    store, limits = f"sqlite:{tmp_path}/lastword.db", ServerLimits(requests=1)
     async with Runtime(echo, store=store) as runtime, served(runtime, limits=limits) as client:
         nobody, own = await client.open(), await client.open()
         for _ in range(20):  # what a store is asked takes a moment

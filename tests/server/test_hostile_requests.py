@@ -13,7 +13,7 @@ import pytest
 from starlette.types import Message, Receive, Scope
 
 from lastword import Runtime
-from lastword.server import Limits, app
+from lastword.server import ServerLimits, app
 from lastword.server.front import CSP
 from lastword.server.who import Who
 from tests.promise.workshop import until
@@ -240,7 +240,7 @@ async def test_who_leaves_in_the_middle_of_asking_has_asked_or_has_not() -> None
 
 async def test_a_stop_is_heeded_whoever_else_makes_noise() -> None:
     engine = Doors()
-    limits = Limits(requests=4)
+    limits = ServerLimits(requests=4)
     async with Runtime(engine) as runtime, served(runtime, limits=limits) as client:
         nobody = client.as_(None)
         await client.send("s", "go")

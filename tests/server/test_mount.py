@@ -14,9 +14,9 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Scope
 
 from lastword import Runtime
-from lastword.server import Limits, Token, Who, app
+from lastword.server import ApiToken, ServerLimits, Who, app
 from lastword.server.asgi import routes
-from lastword.server.desk import Desk
+from lastword.server.desk import ServerState
 from lastword.server.serve import listen
 from lastword.server.who import ALL, Keys
 from tests.promise.workshop import until
@@ -58,7 +58,10 @@ async def mounted(inner: ASGIApp) -> AsyncGenerator[Below]:
 
 async def test_a_mounted_app_is_talked_to_watched_and_stopped() -> None:
     engine = Talker()
-    async with Runtime(engine) as runtime, mounted(app(runtime, tokens=[Token(SECRET)])) as client:
+    async with (
+        Runtime(engine) as runtime,
+        mounted(app(runtime, tokens=[ApiToken(SECRET)])) as client,
+    ):
         async with client.events("s") as events:
             assert (await client.send("s", "go")).status == 202
             await upto(events, "text")
@@ -83,7 +86,7 @@ async def test_a_mounted_app_is_talked_to_watched_and_stopped() -> None:
 async def test_a_server_that_bounds_its_end_is_not_kept_by_those_who_watch() -> None:
     engine = Doors()
     async with Runtime(engine) as runtime, AsyncExitStack() as watching:
-        async with mounted(app(runtime, tokens=[Token(SECRET)])) as client:
+        async with mounted(app(runtime, tokens=[ApiToken(SECRET)])) as client:
             events = await watching.enter_async_context(client.events("s"))
             await client.send("s", "go")
             await upto(events, "text")
@@ -111,8 +114,8 @@ async def test_the_page_and_all_it_consists_of_are_found_under_the_path() -> Non
 
 async def test_the_link_gives_the_page_a_key_once_wherever_it_is_mounted() -> None:
     async with Runtime(echo) as runtime:
-        keys = Keys([Token(SECRET)])
-        desk = Desk(runtime, None, keys, Limits(), "")
+        keys = Keys([ApiToken(SECRET)])
+        desk = ServerState(runtime, None, keys, ServerLimits(), "")
         async with mounted(routes(desk)) as client:
             nobody, code = client.as_(None), {"code": keys.new_link()}
             key = (await nobody.post("/v1/keys", code)).json["key"]

@@ -12,7 +12,7 @@ import pytest
 from lastword import Run, Runtime
 from lastword.core.entries import Entry, Text
 from lastword.core.model import SessionId
-from lastword.stores.contract import Part
+from lastword.stores.contract import LogPart
 from lastword.stores.memory import MemoryStore
 from tests.promise.workshop import until
 from tests.server.client import served
@@ -33,7 +33,7 @@ class Counting(MemoryStore):
 
     async def part(
         self, session: SessionId, before: int | None = None, *, most: int, size: int | None = None
-    ) -> Part:
+    ) -> LogPart:
         found = await super().part(session, before, most=most, size=size)
         self.given += len(found.entries)
         return found

@@ -12,7 +12,7 @@ import pytest
 from lastword import Run, Runtime
 from lastword.agent.permission import Questions
 from tests.server.asking import outcomes
-from tests.server.client import SECRET, Answer, Client, Token, served, upto
+from tests.server.client import SECRET, Answer, ApiToken, Client, served, upto
 
 OTHER = "the token of somebody else"
 
@@ -36,7 +36,7 @@ class Careful:
 async def asking(engine: Careful) -> AsyncGenerator[Client]:
     """A server of it."""
     questions = Questions()
-    tokens = (Token(SECRET), Token(OTHER, "bob"))
+    tokens = (ApiToken(SECRET), ApiToken(OTHER, "bob"))
     async with (
         Runtime(engine, before_tool=questions.as_before_tool()) as runtime,
         served(runtime, questions=questions, tokens=tokens) as client,

@@ -8,7 +8,7 @@ import pytest
 
 from lastword import NotAllowed, Run, Runtime
 from lastword.runtime.jobs import Job
-from lastword.server import Token
+from lastword.server import ApiToken
 from lastword.server.who import Right
 from tests.promise.workshop import gone, until
 from tests.server.client import served, serving_engine, upto
@@ -96,8 +96,8 @@ async def test_what_is_kept_is_told_as_ended_when_all_that_it_started_has() -> N
         assert listed["ended_at"] is not None
 
 
-def token(name: str, *rights: Right) -> Token:
-    return Token(f"the token of {name}, long enough", name, rights, "home")
+def token(name: str, *rights: Right) -> ApiToken:
+    return ApiToken(f"the token of {name}, long enough", name, rights, "home")
 
 
 #: what can be done to one, and the bodies

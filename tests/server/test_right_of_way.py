@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import pytest
 
 from lastword import Runtime
-from lastword.server import Limits, Right, Token
+from lastword.server import ApiToken, Right, ServerLimits
 from lastword.server.limits import RESERVE
 from lastword.server.serve import AT_ONCE
 from tests.promise.workshop import until
@@ -25,10 +25,14 @@ _MESSAGES = "/v1/sessions/s/messages"
 
 
 @asynccontextmanager
-async def crowd(limits: Limits) -> AsyncGenerator[tuple[Client, Doors]]:
+async def crowd(limits: ServerLimits) -> AsyncGenerator[tuple[Client, Doors]]:
     """A server in which something goes on that its person may want to stop."""
     engine, sends = Doors(), tuple[Right, ...](("send",))
-    tokens = Token(SECRET, "ann"), Token(SENDER, "hers", sends, "ann"), Token(OTHER, "other")
+    tokens = (
+        ApiToken(SECRET, "ann"),
+        ApiToken(SENDER, "hers", sends, "ann"),
+        ApiToken(OTHER, "other"),
+    )
     async with (
         Runtime(engine) as runtime,
         served(runtime, limits=limits, tokens=tokens) as client,
@@ -48,7 +52,7 @@ async def slow(client: Client, path: str, stack: AsyncExitStack) -> asyncio.Stre
 
 @pytest.mark.scenario("W8", part="server")
 async def test_bodies_that_do_not_come_keep_nobody_from_stopping_or_sending() -> None:
-    async with crowd(Limits(requests=4)) as (client, engine), AsyncExitStack() as stack:
+    async with crowd(ServerLimits(requests=4)) as (client, engine), AsyncExitStack() as stack:
         for _ in range(12):
             await slow(client.as_(SENDER), _MESSAGES, stack)
             await slow(client, "/v1/sessions/s/stop", stack)
@@ -60,7 +64,7 @@ async def test_bodies_that_do_not_come_keep_nobody_from_stopping_or_sending() ->
 
 @pytest.mark.scenario("W8", part="server")
 async def test_requests_that_are_being_answered_keep_no_stop_waiting() -> None:
-    engine, limits = Doors(), Limits(requests=0)
+    engine, limits = Doors(), ServerLimits(requests=0)
     async with Runtime(engine) as runtime, served(runtime, limits=limits) as client:
         refused = await client.send("s", "hello")
         assert (refused.status, refused.problem) == (429, "too-many")
@@ -76,7 +80,7 @@ async def test_requests_that_are_being_answered_keep_no_stop_waiting() -> None:
 
 @pytest.mark.scenario("W8", part="server")
 async def test_streams_and_bodies_on_every_connection_keep_no_stop_out() -> None:
-    limits = Limits(connections=6)
+    limits = ServerLimits(connections=6)
     async with crowd(limits) as (client, engine), AsyncExitStack() as stack:
         for _ in range(3):
             events = await stack.enter_async_context(client.events("s"))
@@ -102,7 +106,7 @@ async def test_streams_and_bodies_on_every_connection_keep_no_stop_out() -> None
 
 @pytest.mark.scenario("W8", part="server")
 async def test_words_that_mean_stop_are_heard_when_every_connection_is_taken() -> None:
-    async with crowd(Limits(connections=2)) as (client, engine), AsyncExitStack() as stack:
+    async with crowd(ServerLimits(connections=2)) as (client, engine), AsyncExitStack() as stack:
         for _ in range(2):
             events = await stack.enter_async_context(client.events("s"))
             await anext(events)
@@ -119,7 +123,7 @@ async def test_words_that_mean_stop_are_heard_when_every_connection_is_taken() -
 
 @pytest.mark.scenario("W8", part="server")
 async def test_only_so_many_bytes_of_bodies_are_waited_for_and_a_stops_are_not_among_them() -> None:
-    async with crowd(Limits(arriving=1 << 20)) as (client, _), AsyncExitStack() as stack:
+    async with crowd(ServerLimits(arriving=1 << 20)) as (client, _), AsyncExitStack() as stack:
         body = b'{"text": "' + b"x" * 600_000
         half = client.request("POST", _MESSAGES, body + b'"}')[:-2]
         readers = list[asyncio.StreamReader]()
@@ -141,7 +145,7 @@ async def test_only_so_many_bytes_of_bodies_are_waited_for_and_a_stops_are_not_a
 
 @pytest.mark.scenario("W8", part="server")
 async def test_words_that_mean_stop_are_heard_when_no_more_bytes_of_bodies_are_waited_for() -> None:
-    engine, limits = Doors(), Limits(arriving=10)
+    engine, limits = Doors(), ServerLimits(arriving=10)
     async with Runtime(engine) as runtime, served(runtime, limits=limits) as client:
         await runtime.session("s").send("go")
         refused = await client.send("s", "x" * 2000)
@@ -152,7 +156,7 @@ async def test_words_that_mean_stop_are_heard_when_no_more_bytes_of_bodies_are_w
 
 @pytest.mark.scenario("W8", part="server")
 async def test_a_connection_of_the_reserve_is_as_good_as_any_when_there_is_room() -> None:
-    async with crowd(Limits(connections=1)) as (client, _):
+    async with crowd(ServerLimits(connections=1)) as (client, _):
         async with client.events("s") as events:
             await anext(events)
             reader, writer = await client.open()
@@ -174,7 +178,7 @@ async def test_a_connection_of_the_reserve_is_as_good_as_any_when_there_is_room(
 async def test_a_flood_of_connections_is_taken_a_few_at_a_time_within_the_limit() -> None:
     flood, most = 1500, 20
     room_for(2 * flood + 500)
-    async with crowd(Limits(connections=most)) as (client, engine), AsyncExitStack() as stack:
+    async with crowd(ServerLimits(connections=most)) as (client, engine), AsyncExitStack() as stack:
         for _ in range(flood):  # nobody takes them: the loop waits for this
             one = stack.enter_context(socket.socket())
             one.connect(("127.0.0.1", client.port))
@@ -197,7 +201,7 @@ def _descriptors() -> int:
 @pytest.mark.scenario("W15", part="server")
 async def test_a_stop_waits_for_few_of_those_who_ask_at_the_same_time() -> None:
     many = 200
-    async with crowd(Limits()) as (client, engine), AsyncExitStack() as stack:
+    async with crowd(ServerLimits()) as (client, engine), AsyncExitStack() as stack:
         page = client.as_(None).request("GET", "/v1/openapi.json")
         heads = [page] * many + [client.request("POST", "/v1/sessions/s/stop")]
         opened = [await client.open() for _ in heads]

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from lastword import Engine, Runtime
-from lastword.server import Limits, Right, Token
+from lastword.server import ApiToken, Right, ServerLimits
 from lastword.server.operations import OPERATIONS
 from tests.promise.workshop import until
 from tests.server.asking import change, outcomes, remove, waiting
@@ -29,11 +29,11 @@ def key(name: str) -> str:
 
 @asynccontextmanager
 async def house(
-    engine: Engine, *, limits: Limits | None = None, **settings: object
+    engine: Engine, *, limits: ServerLimits | None = None, **settings: object
 ) -> AsyncGenerator[dict[str, Client]]:
     """Four people in one place, and eve in another."""
-    tokens = [Token(key(name), name, rights, "home") for name, rights in _RIGHTS.items()]
-    tokens.append(Token(key("eve"), "eve"))
+    tokens = [ApiToken(key(name), name, rights, "home") for name, rights in _RIGHTS.items()]
+    tokens.append(ApiToken(key("eve"), "eve"))
     async with (
         Runtime(engine, **settings) as runtime,  # pyright: ignore[reportArgumentType] - as told
         served(runtime, tokens=tuple(tokens), limits=limits) as client,
@@ -173,7 +173,7 @@ async def test_no_name_of_a_principal_is_told_to_those_who_watch_a_session() -> 
 
 
 async def test_who_has_too_much_of_something_is_refused_and_keeps_what_there_is() -> None:
-    limits = Limits(sessions=2, watchers=1)
+    limits = ServerLimits(sessions=2, watchers=1)
     async with house(echo, limits=limits) as people:
         ann, eve = people["ann"], people["eve"]
         for name in "ab":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lastword import Runtime
-from lastword.server import Token
+from lastword.server import ApiToken
 from lastword.server.operations import OPERATIONS
 from lastword.server.who import PERSON, Keys, page_secret, token_from
 from tests.promise.workshop import until
@@ -30,7 +30,7 @@ async def test_no_answer_sets_a_cookie_and_no_cookie_says_who_asks() -> None:
 @pytest.mark.scenario("W4", part="server")
 def test_a_key_is_ours_unchanged_of_this_port_and_not_too_old() -> None:
     now, secret = [1_000_000.0], b"s" * 32
-    keys = Keys([Token(SECRET)], page_secret(secret, 1), clock=lambda: now[0])
+    keys = Keys([ApiToken(SECRET)], page_secret(secret, 1), clock=lambda: now[0])
     mine = keys.open(keys.new_link())
     assert mine
     assert keys.whose(mine) == PERSON
@@ -49,7 +49,7 @@ def test_a_key_is_ours_unchanged_of_this_port_and_not_too_old() -> None:
 @pytest.mark.scenario("W16", part="server")
 def test_a_link_that_nobody_opens_runs_out_in_ten_minutes() -> None:
     now = [1_000_000.0]
-    keys = Keys([Token(SECRET)], clock=lambda: now[0])
+    keys = Keys([ApiToken(SECRET)], clock=lambda: now[0])
     early, late = keys.new_link(), keys.new_link()
     now[0] += 599
     assert keys.open(early)

@@ -12,7 +12,7 @@ import pytest
 from starlette.types import Message, Scope
 
 from lastword import Run, Runtime
-from lastword.server import Limits, Token, app
+from lastword.server import ApiToken, ServerLimits, app
 from tests.promise.workshop import until
 from tests.server.asking import ends, entries, outcomes
 from tests.server.client import SECRET, Client, events_in, read_head, served, serving_engine, upto
@@ -205,7 +205,7 @@ async def test_a_slow_watcher_is_dropped_and_no_run_waits_for_it() -> None:
 
 
 async def test_who_takes_nothing_for_too_long_holds_neither_a_stream_nor_a_connection() -> None:
-    engine, limits = Torrent(), Limits(stalled=0.05, connections=2)
+    engine, limits = Torrent(), ServerLimits(stalled=0.05, connections=2)
     async with (
         Runtime(engine) as runtime,
         served(runtime, limits=limits) as client,
@@ -233,7 +233,7 @@ async def test_a_server_that_does_not_tell_of_its_sockets_lets_go_of_who_takes_n
             await asyncio.Event().wait()
 
     async with Runtime(Doors()) as runtime:
-        await app(runtime, limits=Limits(stalled=0.01))(scope_of("s"), never, send)
+        await app(runtime, limits=ServerLimits(stalled=0.01))(scope_of("s"), never, send)
 
 
 async def test_two_who_watch_are_told_the_same_bytes() -> None:
@@ -304,7 +304,7 @@ async def test_a_session_is_stopped_when_the_last_has_left_whose_leaving_is_to_s
 
 async def test_who_may_not_stop_may_not_do_so_by_leaving() -> None:
     key, engine = "the token of a reader", Doors()
-    tokens = (Token(SECRET), Token(key, "ann", ("read", "send"), "local"))
+    tokens = (ApiToken(SECRET), ApiToken(key, "ann", ("read", "send"), "local"))
     async with Runtime(engine) as runtime, served(runtime, tokens=tokens) as client:
         ann = client.as_(key)
         answer = await ann.post("/v1/sessions/s/events?on_disconnect=stop")

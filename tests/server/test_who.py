@@ -8,7 +8,7 @@ import pytest
 from starlette.types import Scope
 
 from lastword import Runtime
-from lastword.server import Token, Who, app
+from lastword.server import ApiToken, Who, app
 from tests.server.engines import echo
 from tests.server.test_mount import mounted
 
@@ -88,5 +88,5 @@ def test_rights_are_a_list_of_those_there_are(rights: Any) -> None:
     with pytest.raises(ValueError, match="ann"):
         Who("ann", "ann", rights)
     with pytest.raises(ValueError, match="ann"):
-        Token("a token that is long enough", "ann", rights)
+        ApiToken("a token that is long enough", "ann", rights)
     assert Who("ann", "ann", ["read"]).rights == {"read"}  # pyright: ignore[reportArgumentType]

@@ -30,7 +30,7 @@ from lastword.core.model import (
 from lastword.core.queue import Standing
 from lastword.core.receipt import Receipt
 from lastword.errors import OwnedElsewhere, StaleWrite
-from lastword.stores.contract import Part, Store, StoredMessage, StoredSession, Write
+from lastword.stores.contract import LogPart, Store, StoredMessage, StoredSession, Write
 from lastword.stores.opening import open_store
 
 ALICE, BELOW = SessionId("alice"), SessionId("alice#1/1")
@@ -84,12 +84,12 @@ async def test_a_part_of_a_log_is_read_from_its_end_backwards(store: Store) -> N
     await store.commit(write(1, *texts[:7]))
     await store.commit(write(1, *texts[7:]))
 
-    assert await store.part(ALICE, most=3) == Part(texts[7:], 7, 10)
-    assert await store.part(ALICE, 8, most=2) == Part(texts[5:7], 5, 10)
-    assert await store.part(ALICE, 3, most=9) == Part(texts[:2], 0, 10)
-    assert await store.part(ALICE, 99, most=1) == Part(texts[9:], 9, 10)
-    assert await store.part(ALICE, 1, most=5) == Part((), 0, 10)
-    assert await store.part(SessionId("nobody"), most=5) == Part((), 0, 0)
+    assert await store.part(ALICE, most=3) == LogPart(texts[7:], 7, 10)
+    assert await store.part(ALICE, 8, most=2) == LogPart(texts[5:7], 5, 10)
+    assert await store.part(ALICE, 3, most=9) == LogPart(texts[:2], 0, 10)
+    assert await store.part(ALICE, 99, most=1) == LogPart(texts[9:], 9, 10)
+    assert await store.part(ALICE, 1, most=5) == LogPart((), 0, 10)
+    assert await store.part(SessionId("nobody"), most=5) == LogPart((), 0, 0)
 
 
 @pytest.mark.scenario("W24", part="sqlite")

@@ -24,7 +24,7 @@ from lastword.core.picture import Picture
 from lastword.core.question import Question
 from lastword.core.receipt import Receipt
 from lastword.core.story import FeedEvent
-from lastword.server.agui_events import About, Encoder, Event, interrupt_id
+from lastword.server.agui_events import AguiRun, Encoder, Event, interrupt_id
 from lastword.server.shapes import Shapes, encode
 from tests.core.picture_alphabet import made
 from tests.core.picture_world import SESSION, World
@@ -57,20 +57,20 @@ class Clients:
     def hear(self, event: FeedEvent, fenced: int) -> None:
         match event.fact:
             case Said(message) if message.id not in self.picture.messages:
-                about = About("t", "r", message.id, lambda: self.runs.get(message.id), True)
+                about = AguiRun("t", "r", message.id, lambda: self.runs.get(message.id), True)
                 self._begin(about._replace(new=message))
             case Began(run, _, messages):
                 self.runs.update(dict.fromkeys(messages, run))
             case Answered():
                 active = self.picture.phase.active
-                self._begin(About("t", "r", None, lambda: active, True))
+                self._begin(AguiRun("t", "r", None, lambda: active, True))
             case _:
                 pass
         changes = self.picture.hear(event, fenced)
         for stream in self.streams:
             stream.events += stream.encoder.tell(changes)
 
-    def _begin(self, about: About) -> None:
+    def _begin(self, about: AguiRun) -> None:
         encoder = Encoder(about, Shapes(""))
         self.streams.append(Stream(encoder, encoder.first(self.picture)))
 
@@ -207,7 +207,7 @@ async def test_who_joins_has_in_the_snapshot_what_those_heard_who_were_there(
     world = made(moves)
     picture = Picture(SESSION)
     picture.record([entry for _, entry in world.log])
-    about = About("t", "r", None, lambda: None, True)
+    about = AguiRun("t", "r", None, lambda: None, True)
     [_, snapshot, end] = Encoder(about, Shapes("")).first(picture)
 
     shown: list[Any] = snapshot["messages"]

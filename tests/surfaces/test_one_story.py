@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from lastword.acp.asking import Asking
+from lastword.acp.asking import OpenAsks
 from lastword.acp.frontiers import Frontiers
 from lastword.acp.showing import Showing, told_again
 from lastword.cli.chat.paint import Paint
@@ -73,7 +73,7 @@ class Editor:
         self, changes: list[Change], picture: Picture, may_leave: Callable[[Change], bool]
     ) -> None:
         for change in changes:
-            frontiers, asking = cast("Frontiers", self.programs), cast("Asking", self.asked)
+            frontiers, asking = cast("Frontiers", self.programs), cast("OpenAsks", self.asked)
             leaves = lambda one=change: may_leave(one)  # noqa: E731 - each of its own
             self._showing.show(change, leaves, picture, frontiers, asking)
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from lastword.acp import prompts, updates
 from lastword.acp.agents import Agents
-from lastword.acp.asking import Asking
+from lastword.acp.asking import OpenAsks
 from lastword.acp.editor import EditorFiles
 from lastword.acp.outbox import Outbox
 from lastword.acp.peer import ClientRequest, Method, Peer
 from lastword.acp.plan import planning
-from lastword.acp.shelf import Card, Shelf, new_id
+from lastword.acp.shelf import Card, Cards, new_id
 from lastword.acp.showing import told_again
 from lastword.acp.talk import Talk
 from lastword.acp.wire import (
@@ -62,7 +62,7 @@ class AcpAgent:
         self,
         runtime: Runtime,
         agents: Agents,
-        shelf: Shelf,
+        shelf: Cards,
         outbox: Outbox,
         *,
         mode: Policy = "takeover",
@@ -160,7 +160,7 @@ class AcpAgent:
         plan, files = planning(lambda: talk.tell), self._files(id_)
         made = self._agents.open(id_, folders, servers, plan, files)
         talk.frontiers.questions = made.questions
-        talk.asking = Asking(self.peer, id_, folders[0], made.questions, talk)
+        talk.asking = OpenAsks(self.peer, id_, folders[0], made.questions, talk)
         self._open[id_] = talk
         return talk
 

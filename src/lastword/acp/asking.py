@@ -22,7 +22,7 @@ from lastword.surfaces.words import Choice, Worded, worded
 _FENCES = {"command": "sh", "diff": "diff", "text": ""}
 
 
-class Telling(Protocol):
+class AskingSession(Protocol):
     """What is needed of the session that they are asked in."""
 
     async def caught_up(self) -> None:
@@ -32,11 +32,11 @@ class Telling(Protocol):
         """Tell the client."""
 
 
-class Asking:
+class OpenAsks:
     """The open questions of one session and of those below it."""
 
     def __init__(
-        self, peer: Peer, session: str, root: str, questions: Questions, talk: Telling
+        self, peer: Peer, session: str, root: str, questions: Questions, talk: AskingSession
     ) -> None:
         self._peer = peer
         self._session = session

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from lastword import cells
 from lastword.acp import updates
-from lastword.acp.asking import Telling, choice_of, shown
+from lastword.acp.asking import AskingSession, choice_of, shown
 from lastword.acp.peer import Peer
 from lastword.acp.wire import Params, RpcError
 from lastword.agent.permission import Questions
@@ -28,7 +28,7 @@ _OPTIONS = ("allow_once", "reject_once")
 class Frontiers:
     """Those of one session."""
 
-    def __init__(self, peer: Peer, session: Session, root: str, talk: Telling) -> None:
+    def __init__(self, peer: Peer, session: Session, root: str, talk: AskingSession) -> None:
         self._peer = peer
         self._session = session
         self._root = root

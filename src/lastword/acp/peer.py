@@ -18,14 +18,14 @@ from lastword.acp.wire import (
     INTERNAL,
     INVALID_REQUEST,
     NO_METHOD,
-    Answer,
     Bad,
     Id,
     Lines,
     Notification,
     Params,
-    Request,
     RpcError,
+    RpcReply,
+    RpcRequest,
     error_of,
     read,
 )
@@ -41,7 +41,7 @@ Method: TypeAlias = Callable[["ClientRequest"], Awaitable[Params] | Params | Non
 class ClientRequest:
     """A request of the client's, which is answered once."""
 
-    def __init__(self, peer: Peer, request: Request) -> None:
+    def __init__(self, peer: Peer, request: RpcRequest) -> None:
         self.id = request.id
         self.method = request.method
         self.params = request.params
@@ -90,18 +90,18 @@ class Peer:
                 await asyncio.sleep(0)
                 await self.outbox.some_room()
 
-    def _take(self, said: Request | Notification | Answer | Bad) -> None:
+    def _take(self, said: RpcRequest | Notification | RpcReply | Bad) -> None:
         match said:
-            case Request():
+            case RpcRequest():
                 self._do(said)
             case Notification(method=method, params=params):
                 self._note(method, params)
-            case Answer():
+            case RpcReply():
                 self._answered(said)
             case Bad(id=id_, error=error):
                 self.outbox.send({"id": id_, "error": error_of(error)})
 
-    def _do(self, request: Request) -> None:
+    def _do(self, request: RpcRequest) -> None:
         asked = ClientRequest(self, request)
         if request.id in self._open:
             why = f"id {request.id!r} is that of a request which is not answered yet"
@@ -189,7 +189,7 @@ class Peer:
         finally:
             del self._asked[id_]
 
-    def _answered(self, answer: Answer) -> None:
+    def _answered(self, answer: RpcReply) -> None:
         waiting = self._asked.get(answer.id)
         if waiting is None or waiting.done():
             return  # it came too late, or to nothing that was asked

@@ -15,7 +15,7 @@ from lastword.runtime.run import Run
 Tell: TypeAlias = Callable[[Params, Callable[[], bool]], None]
 
 
-class Step(TypedDict):
+class PlanStep(TypedDict):
     """A step of a plan."""
 
     content: str
@@ -28,7 +28,7 @@ def planning(telling: Callable[[], Tell]) -> AbstractToolset[Run]:
     tools = FunctionToolset[Run]()
 
     @tools.tool(metadata={"nature": "idempotent"})
-    async def show_plan(ctx: RunContext[Run], steps: list[Step]) -> str:
+    async def show_plan(ctx: RunContext[Run], steps: list[PlanStep]) -> str:
         """Show the person all steps of your plan; again, whenever one of them changes."""
         update = {"sessionUpdate": "plan", "entries": [dict(step) for step in steps]}
         telling()(update, lambda: ctx.deps.current)

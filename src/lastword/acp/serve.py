@@ -7,8 +7,8 @@ from pathlib import Path
 from lastword.acp.agent import AcpAgent
 from lastword.acp.agents import Agents, Make
 from lastword.acp.outbox import Outbox
-from lastword.acp.shelf import Shelf
-from lastword.acp.stdio import Input
+from lastword.acp.shelf import Cards
+from lastword.acp.stdio import ClientInput
 from lastword.core.model import Policy
 from lastword.core.story import FeedEvent
 from lastword.runtime.runtime import Runtime
@@ -38,9 +38,9 @@ async def serve(
         feed_limit=_FEED,
     )
     async with runtime:
-        shelf = Shelf(folder)
+        shelf = Cards(folder)
         agent = AcpAgent(runtime, agents, shelf, outbox, mode=mode, window=window)
-        spoken = Input()
+        spoken = ClientInput()
         outbox.on_gone = spoken.end
         try:
             while data := await spoken.next():

@@ -36,7 +36,7 @@ class Card:
     changed: str  # when it was last spoken in
 
 
-class Shelf:
+class Cards:
     """A directory of cards."""
 
     def __init__(self, folder: Path) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from lastword.acp import updates
-from lastword.acp.asking import Asking
+from lastword.acp.asking import OpenAsks
 from lastword.acp.frontiers import Frontiers
 from lastword.acp.wire import Params
 from lastword.core import scene
@@ -47,7 +47,7 @@ class Showing:
         may_leave: Callable[[], bool],
         picture: Picture,
         frontiers: Frontiers,
-        asking: Asking,
+        asking: OpenAsks,
     ) -> None:
         """What is different; what waits to be told is asked whether it may be right before."""
         match change:

@@ -25,7 +25,7 @@ def keep_output_for_the_protocol() -> int:
     return ours
 
 
-class Input:
+class ClientInput:
     """What the client says, in the order it came; nothing more once it has gone."""
 
     def __init__(self, fd: int = 0) -> None:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lastword.acp import updates
-from lastword.acp.asking import Asking
+from lastword.acp.asking import OpenAsks
 from lastword.acp.frontiers import Frontiers
 from lastword.acp.peer import ClientRequest, Peer
 from lastword.acp.showing import Showing
@@ -35,7 +35,7 @@ from lastword.surfaces.commands import do, named
 from lastword.surfaces.following import Following
 
 if TYPE_CHECKING:
-    from lastword.runtime.ticket import Answer
+    from lastword.runtime.ticket import Stopping
 
 _MOMENT = 0.02  # seconds that the first words of a new run wait for the old one's receipt
 _LATE = 10.0  # seconds: longer than any stop takes
@@ -58,7 +58,7 @@ class Prompt:
 class Talk:
     """One session, as long as the client has it open."""
 
-    asking: Asking  # the questions of its runs, by the rules of its agent
+    asking: OpenAsks  # the questions of its runs, by the rules of its agent
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Talk:
         self._sending: deque[Prompt] = deque()  # in the order in which they will be accepted
         self._early: dict[Prompt, None] = {}  # not sent yet: the session is being read
         self._owed: deque[Prompt] = deque()  # answered before their receipt was there
-        self._stopping: Answer | None = None
+        self._stopping: Stopping | None = None
         self._failed = False  # it could not be opened
         self._in_turn = asyncio.Lock()  # whoever waits until it is ready goes in the order it came
         self.frontiers = Frontiers(peer, session, self.root, self)

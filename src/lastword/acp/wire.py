@@ -33,7 +33,7 @@ class RpcError(Exception):
 
 
 @value
-class Request:
+class RpcRequest:
     """The other side wants an answer."""
 
     id: Id
@@ -50,7 +50,7 @@ class Notification:
 
 
 @value
-class Answer:
+class RpcReply:
     """To something that was asked from here."""
 
     id: Id
@@ -66,7 +66,7 @@ class Bad:
     error: RpcError
 
 
-Incoming: TypeAlias = Request | Notification | Answer | Bad
+Incoming: TypeAlias = RpcRequest | Notification | RpcReply | Bad
 
 
 class Lines:
@@ -124,14 +124,14 @@ def _message(said: object) -> Incoming:  # noqa: PLR0911 - one for each thing th
         return _not('a message without "jsonrpc": "2.0"', id_)
     method, params = message.get("method"), message.get("params")
     if method is None and "id" in message and ("result" in message or "error" in message):
-        return Answer(id_, message.get("result"), _error(message.get("error")))
+        return RpcReply(id_, message.get("result"), _error(message.get("error")))
     if not isinstance(method, str):
         return _not("a message without a method", id_)
     if not isinstance(params, dict | None):
         why = RpcError(INVALID_PARAMS, f"params of {_short(method)} must be an object")
         return Bad(id_, why) if "id" in message else Notification("", {})
     given = cast("Params", params or {})
-    return Request(id_, method, given) if "id" in message else Notification(method, given)
+    return RpcRequest(id_, method, given) if "id" in message else Notification(method, given)
 
 
 def _error(said: object) -> RpcError | None:

@@ -21,7 +21,7 @@ from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
 from lastword import cells
 from lastword.agent.about import About, agreed
 from lastword.agent.permission import Questions
-from lastword.agent.rules import BACKGROUND, SUBJECTS, Rule, Rules, Shown, Subject
+from lastword.agent.rules import BACKGROUND, SUBJECTS, MayShow, Rule, Rules, Subject
 from lastword.agent.tools.code import Code, run_code
 from lastword.agent.tools.fetch import Fetch
 from lastword.agent.tools.files import Files
@@ -144,8 +144,8 @@ def _file_tools(files: Files, questions: Questions) -> FunctionToolset[Run]:
     tools = FunctionToolset[Run]()
     search = Search(files)
 
-    def shown(run: Run, tool: str, path: str, *also: str) -> Shown:
-        return Shown(questions.rules_for(run), tool, files.name(path), also)
+    def shown(run: Run, tool: str, path: str, *also: str) -> MayShow:
+        return MayShow(questions.rules_for(run), tool, files.name(path), also)
 
     @tools.tool(metadata=_READS)
     def read_file(ctx: RunContext[Run], path: str, offset: int = 1, limit: int = 2000) -> str:

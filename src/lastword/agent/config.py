@@ -28,7 +28,7 @@ class BadConfig(LastwordError):
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerSetting:
     """An MCP server: one that is started, or one that is reached."""
 
     name: str
@@ -54,7 +54,7 @@ class Config:
     cd_lasts: bool = False  # a command begins where the last one has ended
     instructions: str = ""
     window: int = 128_000  # tokens that the model can take in
-    mcp: tuple[Server, ...] = ()  # tables in the file: [mcp.NAME]
+    mcp: tuple[ServerSetting, ...] = ()  # tables in the file: [mcp.NAME]
 
     @classmethod
     def read(cls, path: Path) -> Self:
@@ -63,7 +63,7 @@ class Config:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundSettings:
     """The settings that hold; and those that do not, because nobody trusts the file here."""
 
     config: Config
@@ -71,7 +71,7 @@ class Found:
     stamp: Stamp | None = None  # of the file to trust
 
 
-def found(path: Path | None = None, environment: Mapping[str, str] = os.environ) -> Found:
+def found(path: Path | None = None, environment: Mapping[str, str] = os.environ) -> FoundSettings:
     """The person's own settings, and with them those of a file: that one, or else the one here.
 
     Whoever names a file trusts it.
@@ -80,12 +80,12 @@ def found(path: Path | None = None, environment: Mapping[str, str] = os.environ)
     own = _parsed(own_place, _bytes(own_place)) if own_place.is_file() else {}
     here = path or Path(NAME)
     if path is None and (not here.is_file() or here.resolve() == own_place.resolve()):
-        return Found(Config(**_ready(own)))
+        return FoundSettings(Config(**_ready(own)))
     data = _bytes(here)
     more, stamp, left_out = _parsed(here, data), Stamp.of(here, data), dict[str, str]()
     if path is None and not is_trusted(stamp, environment):
         more, left_out = _harmless(more)
-    return Found(Config(**_ready(_joined(own, more))), left_out, stamp)
+    return FoundSettings(Config(**_ready(_joined(own, more))), left_out, stamp)
 
 
 def _bytes(path: Path) -> bytes:
@@ -121,7 +121,7 @@ def _joined(own: Table, more: Table) -> Table:
 
 def _ready(plain: Table) -> Table:
     """With `${NAME}` from the environment put in, now that it is known what is used."""
-    servers: tuple[Server, ...] = plain.get("mcp", ())
+    servers: tuple[ServerSetting, ...] = plain.get("mcp", ())
     full = (replace(one, env=_filled(one.env), headers=_filled(one.headers)) for one in servers)
     return plain | {"mcp": tuple(full)}
 
@@ -166,7 +166,7 @@ def _is_inside(root: str) -> bool:
     return Path(root).resolve().is_relative_to(Path.cwd().resolve())
 
 
-def _told(server: Server) -> str:
+def _told(server: ServerSetting) -> str:
     """What a server would mean; what it is given is named as it stands in the file."""
     given = [f"{key}={value}" for key, value in (server.env or server.headers or {}).items()]
     with_ = f", with {', '.join(given)}" if given else ""
@@ -211,18 +211,18 @@ def _root(path: Path, root: str) -> str:
     raise BadConfig(f"{path}: roots: there is no directory {root!r}")
 
 
-def _servers(path: Path, tables: object) -> tuple[Server, ...]:
+def _servers(path: Path, tables: object) -> tuple[ServerSetting, ...]:
     if not isinstance(tables, dict):
         raise BadConfig(f"{path}: MCP servers are tables, as [mcp.NAME]")
     return tuple(_server(path, name, table) for name, table in cast("Table", tables).items())
 
 
-def _server(path: Path, name: str, table: object) -> Server:
+def _server(path: Path, name: str, table: object) -> ServerSetting:
     where = f"{path}: [mcp.{name}]"
     if not isinstance(table, dict):
         raise BadConfig(f"{where} must be a table")
     plain = cast("Table", table)
-    known = {field.name for field in fields(Server)} - {"name"}
+    known = {field.name for field in fields(ServerSetting)} - {"name"}
     if unknown := plain.keys() - known:
         there = ", ".join(sorted(known))
         raise BadConfig(f"{where}: there is no setting {min(unknown)!r}; there are {there}")
@@ -234,7 +234,7 @@ def _server(path: Path, name: str, table: object) -> Server:
     for setting in ("url", "cwd"):
         if not isinstance(plain.get(setting, ""), str):
             raise BadConfig(f"{where}: {setting} must be a string")
-    return Server(
+    return ServerSetting(
         name,
         command=_words(where, plain["command"]) if "command" in plain else (),
         env=_strings(where, "env", plain.get("env")),

@@ -46,7 +46,7 @@ def left_question(
     )
 
 
-class Left:
+class LeftCalls:
     """Those of all programs; the oldest are forgotten."""
 
     def __init__(self) -> None:

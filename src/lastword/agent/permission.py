@@ -16,7 +16,7 @@ from secrets import token_hex
 from typing import Any, TypeAlias
 
 from lastword.agent.about import About, about, agreed, begins
-from lastword.agent.left import Grant, Left, left_question
+from lastword.agent.left import Grant, LeftCalls, left_question
 from lastword.agent.looking import Looking, Preview
 from lastword.agent.rules import LONGEST, SUBJECTS, Action, Rule, Rules, Subject
 from lastword.agent.scopes import Always, rules_of, scopes_of
@@ -89,7 +89,7 @@ class Questions:
         self._always = Always()
         self._asked: dict[str, _Asked] = {}
         self._over: dict[str, Asks] = {}  # where it is known what became of them
-        self._left = Left()  # calls that programs wait on
+        self._left = LeftCalls()  # calls that programs wait on
 
     # what people say
 

@@ -39,7 +39,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 from pydantic_ai.usage import RequestUsage
 
-from lastword.agent.rehearsal_lines import Misbehaviour, Piece, Scene, Turn, answer
+from lastword.agent.rehearsal_lines import Misbehaviour, Piece, RehearsedTurn, Scene, answer
 
 Part: TypeAlias = ModelRequestPart | ModelResponsePart
 Breathe: TypeAlias = Callable[[], Awaitable[None]]
@@ -112,9 +112,9 @@ class _Stream(FunctionStreamedResponse):
         self._usage = RequestUsage(input_tokens=self.read)
 
 
-def turns_of(parts: Sequence[Part]) -> list[Turn]:
+def turns_of(parts: Sequence[Part]) -> list[RehearsedTurn]:
     """The conversation, by what the person said; what is in [brackets] is lastword's own word."""
-    turns = [Turn("")]
+    turns = [RehearsedTurn("")]
     spoken = [part for part in parts if isinstance(part, UserPromptPart)]
     for part in parts:
         text = _text(part)
@@ -122,7 +122,7 @@ def turns_of(parts: Sequence[Part]) -> list[Turn]:
             case UserPromptPart() if part is not spoken[-1] and text[:1] + text[-1:] == "[]":
                 turns[-1].notes.append(text[1:-1])
             case UserPromptPart():
-                turns.append(Turn(text.strip()))
+                turns.append(RehearsedTurn(text.strip()))
             case TextPart():
                 turns[-1].said += text
             case ToolReturnPart():

@@ -44,7 +44,7 @@ _OUTCOMES = {"success": "returned", "denied": "was not allowed", "retried": "was
 
 
 @dataclass(slots=True)
-class Turn:
+class RehearsedTurn:
     """What a person said, and what the model is shown of all that followed."""
 
     words: str
@@ -56,11 +56,11 @@ class Turn:
 class Scene(NamedTuple):
     """The conversation, of which the last turn is to be answered, and the tools there are."""
 
-    turns: Sequence[Turn]
+    turns: Sequence[RehearsedTurn]
     tools: Mapping[str, ToolDefinition]
 
     @property
-    def now(self) -> Turn:
+    def now(self) -> RehearsedTurn:
         return self.turns[-1]
 
 
@@ -159,23 +159,25 @@ def _continue(scene: Scene) -> list[Piece]:
             return pieces
 
 
-def _cut_off(turns: Sequence[Turn]) -> Turn | None:
+def _cut_off(turns: Sequence[RehearsedTurn]) -> RehearsedTurn | None:
     """The answer that can be taken up; to have asked about it meanwhile does not end that."""
-    cut = Turn("")
+    cut = RehearsedTurn("")
     for turn in reversed(turns):
         rule = next((rule for rule in _RULES if rule.pattern.fullmatch(turn.words)), None)
         if rule and rule.answer is _what_happened:
             continue
         if not turn.notes:
             return None
-        cut = Turn(turn.words, turn.said + cut.said, turn.returned + cut.returned)
+        cut = RehearsedTurn(turn.words, turn.said + cut.said, turn.returned + cut.returned)
         if not rule or rule.answer is not _continue:
             return cut
     return None
 
 
 def _forever(scene: Scene) -> list[Piece]:
-    return _call(Scene([Turn("")], scene.tools), ("shell", "echo again"))  # whatever came back
+    return _call(
+        Scene([RehearsedTurn("")], scene.tools), ("shell", "echo again")
+    )  # whatever came back
 
 
 def _garble(scene: Scene) -> list[Piece]:

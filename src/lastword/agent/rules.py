@@ -224,7 +224,7 @@ def _each(rules: tuple[Rule, ...], breathe: Breathe) -> Iterator[Rule]:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class MayShow:
     """Which files a call that was allowed may show; it can be handed to another process.
 
     What the rules say of the call itself has been decided with it. A file that a rule of its own

@@ -7,18 +7,18 @@ from lastword.cells.cell import ContinuingCell, PausableCell
 from lastword.cells.functions import Function, function
 from lastword.cells.home import run_by
 from lastword.cells.interpreter import Interpreter
-from lastword.cells.limits import Limits
+from lastword.cells.limits import ProgramLimits
 from lastword.cells.outside import observe, paused, resume, terminate, wait
 from lastword.cells.serving import delivered, engine
 from lastword.cells.steps import (
     AtFrontier,
     Err,
-    Failed,
-    Finished,
-    LimitReached,
     Ok,
-    PendingCall,
     Step,
+    StepCall,
+    StepFailed,
+    StepFinished,
+    StepLimit,
 )
 from lastword.cells.stubs import Tool, arguments, stubs
 from lastword.core.resume import Resume
@@ -27,17 +27,17 @@ __all__ = [
     "AtFrontier",
     "ContinuingCell",
     "Err",
-    "Failed",
-    "Finished",
     "Function",
     "Interpreter",
-    "LimitReached",
-    "Limits",
     "Ok",
     "PausableCell",
-    "PendingCall",
+    "ProgramLimits",
     "Resume",
     "Step",
+    "StepCall",
+    "StepFailed",
+    "StepFinished",
+    "StepLimit",
     "Tool",
     "arguments",
     "delivered",

@@ -18,7 +18,7 @@ from lastword.runtime.run import Run
 from lastword.runtime.tasks import described
 
 
-class Calls:
+class CellCalls:
     """Those of one cell that have not ended."""
 
     def __init__(self, functions: Iterable[Function], ended: Callable[[CallResult], None]) -> None:

@@ -14,7 +14,7 @@ from secrets import token_hex
 from typing import Any
 
 from lastword.cells.functions import Function, functions
-from lastword.cells.limits import Limits
+from lastword.cells.limits import ProgramLimits
 from lastword.cells.living import Living
 from lastword.cells.stubs import Tool, callable_as
 from lastword.cells.translation import Answers, encoded, results_of
@@ -44,7 +44,12 @@ class PausableCell:
 
     @classmethod
     async def start(
-        cls, run: Run, source: str, *, tools: Sequence[Tool] = (), limits: Limits | None = None
+        cls,
+        run: Run,
+        source: str,
+        *,
+        tools: Sequence[Tool] = (),
+        limits: ProgramLimits | None = None,
     ) -> PausableCell:
         """Begin a program. It is on the session's shelf before its first line runs."""
         if run.above is not None:
@@ -132,7 +137,7 @@ class ContinuingCell:
         source: str,
         *,
         tools: Iterable[Function | Callable[..., Any]] = (),
-        limits: Limits | None = None,
+        limits: ProgramLimits | None = None,
     ) -> ContinuingCell:
         """Begin a program over these functions."""
         given = functions(tools)
@@ -171,7 +176,7 @@ async def _begun(
     kind: Kind,
     tools: Sequence[Tool],
     given: tuple[Function, ...],
-    limits: Limits | None,
+    limits: ProgramLimits | None,
 ) -> Living:
     callable_as(tools)  # or it raises
     remembered = {name: json.loads(value) for name, value in await run.shelf.values()}

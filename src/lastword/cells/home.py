@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from lastword.cells.interpreter import Interpreter
-from lastword.cells.limits import Limits
+from lastword.cells.limits import ProgramLimits
 from lastword.cells.steps import Err, Ok, Step
 from lastword.cells.stubs import Tool
 from lastword.processes import Processes
@@ -28,7 +28,7 @@ class Steps(Protocol):
         *,
         tools: Sequence[Tool] = (),
         values: Mapping[str, Any] | None = None,
-        limits: Limits | None = None,
+        limits: ProgramLimits | None = None,
         on_output: Callable[[str], None] | None = None,
     ) -> Step: ...
 

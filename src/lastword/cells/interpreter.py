@@ -13,16 +13,16 @@ from typing import Any
 from lastword.cells.dumps import opened, sealed
 from lastword.cells.inside.frames import Message
 from lastword.cells.inside.plain import TooLarge, must_be_plain
-from lastword.cells.limits import Limits
+from lastword.cells.limits import ProgramLimits
 from lastword.cells.steps import (
     AtFrontier,
     Err,
-    Failed,
-    Finished,
-    LimitReached,
     Ok,
-    PendingCall,
     Step,
+    StepCall,
+    StepFailed,
+    StepFinished,
+    StepLimit,
 )
 from lastword.cells.stubs import Tool, callable_as, stubs
 from lastword.cells.worker import Untold, Worker
@@ -53,23 +53,23 @@ class Interpreter:
         *,
         tools: Sequence[Tool] = (),
         values: Mapping[str, Any] | None = None,
-        limits: Limits | None = None,
+        limits: ProgramLimits | None = None,
         on_output: Callable[[str], None] | None = None,
     ) -> Step:
         """Run a program from its start. Cancelled, it is ended with its worker.
 
         `values` are what it can recall. Raises WorkerDied if the worker went away.
         """
-        limits = limits or Limits()
+        limits = limits or ProgramLimits()
         if len(source) > limits.source:
             words = f"the program has {len(source):,} characters, and may have {limits.source:,}"
-            return LimitReached("source", words)
+            return StepLimit("source", words)
         values = dict(values or {})
         try:
             # cells that end at the same moment may have remembered more than one of them could
             must_be_plain(values, "what can be recalled", _AT_ONCE * limits.values)
         except TooLarge as error:
-            return LimitReached("values", str(error))
+            return StepLimit("values", str(error))
         state: Message = {
             "functions": list(callable_as(tools)),
             "values": values,
@@ -199,17 +199,17 @@ def _understood(said: Message, blob: bytes, output: str) -> Step:
         case "frontier":
             state = said["state"]
             pending = tuple(
-                PendingCall(id_, name, tuple(args), kwargs)
+                StepCall(id_, name, tuple(args), kwargs)
                 for id_, (name, args, kwargs, _) in state["pending"].items()
             )
             return AtFrontier(sealed(state, blob), pending, output)
         case "finished":
             not_made = tuple(said["not_made"])
-            return Finished(said["value"], output, said["remembered"], not_made)
+            return StepFinished(said["value"], output, said["remembered"], not_made)
         case "failed":
-            return Failed(said["error"], said["kind"], output)
+            return StepFailed(said["error"], said["kind"], output)
         case "limit":
-            return LimitReached(said["kind"], said["error"], output)
+            return StepLimit(said["kind"], said["error"], output)
         case "unreadable":
             raise UnreadableDump(
                 f"the interpreter cannot read what was kept of this cell ({said['error']}); "

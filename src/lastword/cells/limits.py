@@ -20,7 +20,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
 
 
 @value
-class Limits:
+class ProgramLimits:
     """All of them hold for the whole life of a cell, through every frontier."""
 
     time: float = 5.0  # seconds in which it runs; to wait at a frontier costs none

@@ -14,10 +14,10 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from lastword.cells.calls import Calls
+from lastword.cells.calls import CellCalls
 from lastword.cells.functions import Function
 from lastword.cells.home import steps_of, turn_of
-from lastword.cells.limits import Limits
+from lastword.cells.limits import ProgramLimits
 from lastword.cells.observers import Observers
 from lastword.cells.steps import AtFrontier, Step
 from lastword.cells.translation import (
@@ -29,43 +29,43 @@ from lastword.cells.translation import (
 )
 from lastword.core.cell import (
     CallResult,
+    CellPhase,
     CellRecord,
     Ending,
     Frontier,
     Observation,
     PendingGeneration,
-    Phase,
     StoredCell,
     Values,
 )
 from lastword.core.cell_events import (
+    CallsAnswered,
     CallsEnded,
     CellEvent,
+    CellNotStored,
+    CellStored,
     Delivered,
     DeliveryFailed,
-    Failed,
     Frozen,
-    ResumeAsked,
+    Raised,
     RuntimeLost,
     StartAsked,
-    Stored,
-    StoreFailed,
     TerminateAsked,
 )
 from lastword.core.cell_orders import (
-    Cancel,
+    CancelCalls,
     CellOrder,
     Commit,
     Deliver,
-    End,
+    EndCell,
     Execute,
     Kill,
     NotResumed,
     Resumed,
     Show,
     Stand,
-    Start,
-    Store,
+    StartProgram,
+    StoreCell,
 )
 from lastword.core.frontier import CellMachine
 from lastword.core.pending import Results
@@ -95,13 +95,13 @@ class Living:
         self._tools = decoded(stored.tools)
         self._shelf = shelf
         self._steps = steps_of(shelf.processes)
-        self._limits: Limits | None = None
+        self._limits: ProgramLimits | None = None
         self._values: Mapping[str, Any] = {}
         self._run: Run | None = None  # for which it works
         self._guard: asyncio.Task[Any] | None = None  # ends with that run
-        self._late: Start | Deliver | None = None  # it came too late for that run
+        self._late: StartProgram | Deliver | None = None  # it came too late for that run
         self._step: asyncio.Task[None] | None = None
-        self._calls = Calls(functions, lambda result: self._tell(CallsEnded((result,))))
+        self._calls = CellCalls(functions, lambda result: self._tell(CallsEnded((result,))))
         self._tasks = Tasks(f"cell {stored.id}:", loud=True)
         self._news = asyncio.Event()
         self._resuming: asyncio.Future[None] | None = None
@@ -118,7 +118,7 @@ class Living:
 
     # what is asked of it
 
-    def start(self, run: Run, limits: Limits | None, values: Mapping[str, Any]) -> None:
+    def start(self, run: Run, limits: ProgramLimits | None, values: Mapping[str, Any]) -> None:
         """Let the program run, from its beginning, for this run."""
         self._work_for(_guard(run, self.machine.cell), run)
         self._limits, self._values = limits, values
@@ -136,7 +136,7 @@ class Living:
         """
         guard = _guard(run, self.machine.cell)
         try:
-            asked = ResumeAsked(PendingGeneration(generation), results, made=make is not None)
+            asked = CallsAnswered(PendingGeneration(generation), results, made=make is not None)
             orders = self.machine.apply(asked)
         except BaseException:
             guard.cancel()
@@ -165,7 +165,7 @@ class Living:
         """In the step of a fence: nothing of it acts any more, and the session stores that."""
         frozen = None
         for order in self.machine.apply(Frozen()):
-            if isinstance(order, Store):
+            if isinstance(order, StoreCell):
                 frozen = replace(self._about, record=order.record)
                 self._tasks.start(self._report(order.record.version), name="freeze")
             else:
@@ -178,7 +178,11 @@ class Living:
         while True:
             if machine.ending and not machine.awaited:
                 return machine.ending
-            if machine.kind == "pausable" and machine.phase is Phase.PAUSED and machine.frontier:
+            if (
+                machine.kind == "pausable"
+                and machine.phase is CellPhase.PAUSED
+                and machine.frontier
+            ):
                 return machine.frontier
             await self._news.wait()
 
@@ -211,13 +215,13 @@ class Living:
             self._tell(TerminateAsked())  # nobody is left to make its calls
         elif late:
             self._not_begun(late)
-        elif self.machine.phase is Phase.DELIVERING and not self._making:
+        elif self.machine.phase is CellPhase.DELIVERING and not self._making:
             self._why = "the run that resumed it ended first"
             self._tell(DeliveryFailed(self.machine.generation))
         else:
             self._tell(RuntimeLost())
 
-    def _begin(self, order: Start | Deliver) -> None:
+    def _begin(self, order: StartProgram | Deliver) -> None:
         if self._run is None:
             self._not_begun(order)
             return
@@ -226,9 +230,9 @@ class Living:
         except Superseded:
             self._late = order  # by a stop, or by the run's own end: that is told in a moment
 
-    def _not_begun(self, order: Start | Deliver) -> None:
+    def _not_begun(self, order: StartProgram | Deliver) -> None:
         """Nobody is there to run it for."""
-        if isinstance(order, Start):
+        if isinstance(order, StartProgram):
             self._tell(RuntimeLost())
         else:
             self._why = "the run that resumed it ended first"
@@ -242,18 +246,18 @@ class Living:
     def _do(self, orders: list[CellOrder]) -> None:  # noqa: C901, PLR0912 - one match, one arm an order
         for order in orders:
             match order:
-                case Store(record):
+                case StoreCell(record):
                     self._store(record)
                 case Commit(record, values):
                     self._store(record, values)
-                case Start() | Deliver():
+                case StartProgram() | Deliver():
                     self._begin(order)
                 case Stand():
                     self._stands()
                 case Execute(calls):
                     if self._run:
                         self._calls.make(self._run, calls)
-                case Cancel(calls):
+                case CancelCalls(calls):
                     self._calls.cancel(calls)
                 case Kill():
                     if self._step and self._step is not asyncio.current_task():
@@ -263,7 +267,7 @@ class Living:
                 case NotResumed(generation):
                     self._resumed(NotDelivered(self.machine.cell, generation, self._why))
                     self._stands()
-                case End(ending):
+                case EndCell(ending):
                     self._over(ending)
                 case Show():
                     pass  # whoever asked has it
@@ -311,13 +315,13 @@ class Living:
             await self._shelf.committed()
         except StoreError as error:
             self._why = str(error)
-            self._tell(StoreFailed(version))
+            self._tell(CellNotStored(version))
         else:
-            self._tell(Stored(version))
+            self._tell(CellStored(version))
 
     # the program
 
-    async def _go(self, run: Run, order: Start | Deliver) -> None:
+    async def _go(self, run: Run, order: StartProgram | Deliver) -> None:
         """One step of the program, and what came of it."""
         try:
             if isinstance(order, Deliver) and self._make:
@@ -336,14 +340,14 @@ class Living:
             self._tell(Delivered(order.generation))
         self._tell(event)
 
-    async def _stepped(self, order: Start | Deliver) -> Step:
+    async def _stepped(self, order: StartProgram | Deliver) -> Step:
         async with turn_of(self._shelf):
             for _ in range(_TRIES - 1):
                 with suppress(WorkerDied):
                     return await self._stepped_once(order)
             return await self._stepped_once(order)
 
-    async def _stepped_once(self, order: Start | Deliver) -> Step:
+    async def _stepped_once(self, order: StartProgram | Deliver) -> Step:
         frontier = self.machine.frontier
         if isinstance(order, Deliver) and frontier:
             step = await self._steps.resume(frontier.dump, answers_of(order.results))
@@ -357,15 +361,15 @@ class Living:
         return step
 
     def _broken(
-        self, order: Start | Deliver, error: Exception
-    ) -> DeliveryFailed | Failed | RuntimeLost:
+        self, order: StartProgram | Deliver, error: Exception
+    ) -> DeliveryFailed | Raised | RuntimeLost:
         log.warning("cell not run cell=%s error=%s", self.machine.cell, type(error).__name__)
         if isinstance(order, Deliver) and not self._making:
             self._why = str(error)
             return DeliveryFailed(order.generation)
         if isinstance(order, Deliver):
             return RuntimeLost()
-        return RuntimeLost() if isinstance(error, WorkerDied) else Failed(described(error))
+        return RuntimeLost() if isinstance(error, WorkerDied) else Raised(described(error))
 
 
 def _guard(run: Run, cell: str) -> asyncio.Task[Any]:

@@ -28,7 +28,7 @@ class Err:
 
 
 @value
-class PendingCall:
+class StepCall:
     """A call of a tool that the program waits for."""
 
     id: str  # one call of one cell, and never another
@@ -44,12 +44,12 @@ class AtFrontier:
     dump: bytes = field(
         repr=False
     )  # all that is needed to go on, in any worker, any number of times
-    pending: tuple[PendingCall, ...]
+    pending: tuple[StepCall, ...]
     output: str = ""  # printed since the frontier before
 
 
 @value
-class Finished:
+class StepFinished:
     """The program has come to its end."""
 
     value: Any = None
@@ -59,7 +59,7 @@ class Finished:
 
 
 @value
-class Failed:
+class StepFailed:
     """The program cannot go on, and says why."""
 
     error: str
@@ -68,7 +68,7 @@ class Failed:
 
 
 @value
-class LimitReached:
+class StepLimit:
     """The program was ended, because it used more than it may."""
 
     kind: LimitKind
@@ -76,4 +76,4 @@ class LimitReached:
     output: str = ""
 
 
-Step: TypeAlias = AtFrontier | Finished | Failed | LimitReached
+Step: TypeAlias = AtFrontier | StepFinished | StepFailed | StepLimit

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from lastword.cells import steps
 from lastword.cells.inside.plain import must_be_plain
-from lastword.cells.steps import AtFrontier, Err, Finished, LimitReached, Ok, Step
+from lastword.cells.steps import AtFrontier, Err, Ok, Step, StepFinished, StepLimit
 from lastword.cells.stubs import Tool, arguments, callable_as
 from lastword.core import cell_events as events
 from lastword.core.cell import CallResult, CellId, Frontier, PendingCall
@@ -21,7 +21,7 @@ from lastword.core.pending import pending_at
 Answered: TypeAlias = tuple[str, Ok | Err]
 ByCall: TypeAlias = Mapping[str, Ok | Err] | Mapping[CallId, Ok | Err]
 Answers: TypeAlias = ByCall | list[Answered] | tuple[Answered, ...]
-Outcome: TypeAlias = events.Reached | events.Completed | events.Failed | events.LimitReached
+Outcome: TypeAlias = events.Reached | events.Returned | events.Raised | events.UsedUp
 _MOST = 64 << 20  # characters of one answer; a cell's own limit is far below
 
 
@@ -71,13 +71,13 @@ def outcome_of(step: Step, cell: CellId, before: Frontier | None, tools: Iterabl
             known = {call.id for call in pending_at(before)}
             made = tuple(call for call in calls if call.id not in known)
             return events.Reached(made, frozenset(call.id for call in calls), output, dump)
-        case Finished(given, output, remembered, not_made):
+        case StepFinished(given, output, remembered, not_made):
             values = tuple((name, _text(one)) for name, one in remembered.items())
-            return events.Completed(_text(given), output + _unmade(not_made), values)
-        case LimitReached(_, error, output):
-            return events.LimitReached(error, output)
-        case steps.Failed(error, _, output):
-            return events.Failed(error, output)
+            return events.Returned(_text(given), output + _unmade(not_made), values)
+        case StepLimit(_, error, output):
+            return events.UsedUp(error, output)
+        case steps.StepFailed(error, _, output):
+            return events.Raised(error, output)
 
 
 def encoded(tools: Iterable[Tool]) -> str:
@@ -90,7 +90,7 @@ def decoded(text: str) -> tuple[Tool, ...]:
     return tuple(Tool(*one) for one in json.loads(text or "[]"))
 
 
-def _call(cell: CellId, call: steps.PendingCall, tool: Tool) -> PendingCall:
+def _call(cell: CellId, call: steps.StepCall, tool: Tool) -> PendingCall:
     given = arguments(tool, call.args, call.kwargs)
     return PendingCall(CallId(f"{cell}:{call.id}"), tool.name, _text(given))
 

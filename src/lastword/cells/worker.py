@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from lastword.cells.inside.frames import HEAD, Message, Unreadable, lengths, packed, unpacked
 from lastword.cells.limits import MEMORY_AT_MOST
 from lastword.errors import ProcessError, WorkerDied
-from lastword.processes import Limits, Process, Processes, Warden, command
+from lastword.processes import Process, Processes, ProcessLimits, Warden, command
 from lastword.processes.command import Command
 
 _HERE = os.path.dirname(__file__)  # noqa: PTH120 - a str
@@ -132,6 +132,6 @@ def _program() -> Command:
         cwd="/",
         env={name: os.environ[name] for name in _NEEDED if name in os.environ},
         stdin="pipe",
-        limits=Limits(memory=_ROOM),
+        limits=ProcessLimits(memory=_ROOM),
         output_limit=_UNREAD,
     )

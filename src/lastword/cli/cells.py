@@ -8,7 +8,7 @@ import sys
 from typing import Any, cast
 from urllib.parse import quote
 
-from lastword.cli.remote import Failed, ask
+from lastword.cli.remote import RemoteFailed, ask
 
 ABOUT = {
     "cells": "List the cells that stand at a frontier, in all sessions of a server that runs.",
@@ -45,7 +45,7 @@ def main(what: str, asked: argparse.Namespace) -> int:
     """Do one of them; the exit code."""
     try:
         return _DO[what](asked)
-    except (Failed, ValueError) as error:
+    except (RemoteFailed, ValueError) as error:
         print(f"lastword {what}: {error}", file=sys.stderr)
         return 1
 

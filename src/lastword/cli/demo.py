@@ -77,7 +77,7 @@ async def _go_on_anyway(run: Run, mail: Call[int]) -> None:
         await run.emit("They will not even let me send it. ")
 
 
-class Screen:
+class DemoScreen:
     """What the person sees: who speaks, on lines of their own, and words as they come."""
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class Ear:
     If that cannot be shown any more, whoever waits to hear something is told, and not the agent.
     """
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: DemoScreen) -> None:
         self.heard: list[FeedEvent] = []
         self._screen = screen
         self._typing = False
@@ -166,7 +166,7 @@ def late(heard: Sequence[FeedEvent], receipt: Receipt) -> list[FeedEvent]:
 
 async def story() -> None:
     """A new message takes over; then a stop, in the middle of a sentence."""
-    screen = Screen()
+    screen = DemoScreen()
     ear = Ear(screen)
     screen.line("", "An agent that swallows every cancel, and a person who has the last word.\n\n")
     async with Runtime(agent, sink=ear) as runtime:

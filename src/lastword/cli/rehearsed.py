@@ -12,7 +12,7 @@ import tempfile
 
 from lastword.agent.assistant import assistant
 from lastword.agent.rehearsal import Rehearsal
-from lastword.cli.demo import Ear, Screen, late
+from lastword.cli.demo import DemoScreen, Ear, late
 from lastword.core.receipt import Receipt
 from lastword.core.story import FeedEvent
 from lastword.runtime.runtime import Runtime
@@ -34,7 +34,7 @@ _LISTEN = 1.5  # seconds after a stop
 class _Person:
     """Speaks, waits to hear something, and stops."""
 
-    def __init__(self, session: Session, screen: Screen, ear: Ear) -> None:
+    def __init__(self, session: Session, screen: DemoScreen, ear: Ear) -> None:
         self._session = session
         self._screen = screen
         self._ear = ear
@@ -69,7 +69,7 @@ class _Person:
 
 async def story() -> None:
     """Twenty seconds of it."""
-    screen = Screen()
+    screen = DemoScreen()
     ear = Ear(screen)
     screen.line("", _INTRODUCTION)
     with tempfile.TemporaryDirectory() as folder:

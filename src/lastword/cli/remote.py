@@ -29,7 +29,7 @@ _IDLE, _LEFT = 3, 4
 _PATIENCE = 60.0  # seconds: longer than any stop takes
 
 
-class Failed(Exception):
+class RemoteFailed(Exception):
     """A server that does not answer, or says no; what it says is for the person to read."""
 
 
@@ -66,7 +66,7 @@ def link(asked: argparse.Namespace) -> int:
     """Print another link to the page; the exit code."""
     try:
         found = ask(asked, "POST", "/v1/links")
-    except Failed as error:
+    except RemoteFailed as error:
         print(f"lastword link: {error}", file=sys.stderr)
         return 1
     print(f"{asked.url.rstrip('/')}{found['path']}")
@@ -77,7 +77,7 @@ def token(asked: argparse.Namespace) -> int:
     """Print it; the exit code."""
     try:
         print(_own(asked.url)[1])
-    except (Failed, OSError, ValueError) as error:
+    except (RemoteFailed, OSError, ValueError) as error:
         print(f"lastword token: {error}", file=sys.stderr)
         return 1
     return 0
@@ -85,12 +85,13 @@ def token(asked: argparse.Namespace) -> int:
 
 def _own(url: str) -> tuple[str, str]:
     """The address of a server of the person's own, and its token. Whoever else listens there
-    is sent nothing: only what a server of theirs has written down is believed. Raises Failed."""
+    is sent nothing: only what a server of theirs has written down is believed. Raises
+    RemoteFailed."""
     from lastword.server.who import token_from  # noqa: PLC0415 - only when asked for
 
     found = running.at(url)
     if found is None:
-        raise Failed(
+        raise RemoteFailed(
             f"no server of yours runs at {url}, so no token of yours was sent there; start one "
             "with lastword serve, or say --token or LASTWORD_TOKEN"
         )
@@ -103,7 +104,7 @@ def stop(asked: argparse.Namespace) -> int:
     told = {"run": asked.run} if asked.run else {}
     try:
         answer = ask(asked, "POST", f"/v1/sessions/{name}/stop", told)
-    except Failed as error:
+    except RemoteFailed as error:
         print(f"lastword stop: {error}", file=sys.stderr)
         return 1
     receipt = cast("dict[str, Any]", answer["receipt"])
@@ -114,14 +115,14 @@ def stop(asked: argparse.Namespace) -> int:
 def ask(
     asked: argparse.Namespace, method: str, path: str, told: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """What the server answers. Raises Failed."""
+    """What the server answers. Raises RemoteFailed."""
     try:
         return _ask(asked, method, path, told)
     except urllib.error.HTTPError as error:
-        raise Failed(_problem(error)) from error
+        raise RemoteFailed(_problem(error)) from error
     except (OSError, ValueError, http.client.HTTPException) as error:
         why = getattr(error, "reason", error)
-        raise Failed(f"{asked.url} does not answer: {why}") from error
+        raise RemoteFailed(f"{asked.url} does not answer: {why}") from error
 
 
 def _ask(

@@ -27,7 +27,7 @@ _PROCESSES = 1 << 31
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class RunningServer:
     """One that runs, as it has written down."""
 
     url: str
@@ -50,7 +50,7 @@ def told(url: str, start: str) -> Generator[None]:
     path, number = _place() / f"{os.getpid()}.json", os.getpid()
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        whole = Server(url, number, _born(number), str(Path.cwd()), start)
+        whole = RunningServer(url, number, _born(number), str(Path.cwd()), start)
         beside = path.with_name(f".{path.name}-{token_hex(8)}")
         fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(fd, "w", encoding="utf-8") as file:
@@ -63,7 +63,7 @@ def told(url: str, start: str) -> Generator[None]:
             path.unlink(missing_ok=True)
 
 
-def here() -> Server | None:
+def here() -> RunningServer | None:
     """The server of this folder, or of the nearest above it; of two, the last."""
     folder = Path.cwd()
     by_folder = {one.folder: one for one in _alive()}
@@ -71,7 +71,7 @@ def here() -> Server | None:
     return next(filter(None, found), None)
 
 
-def at(url: str) -> Server | None:
+def at(url: str) -> RunningServer | None:
     """The server that has an address of this machine; `localhost` is any that has the port.
 
     Ask it at its own address: another's may be the same port of another name.
@@ -89,9 +89,9 @@ def _address(url: str) -> tuple[str, str | None, int]:
     return parts.scheme, parts.hostname, parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def _alive() -> list[Server]:
+def _alive() -> list[RunningServer]:
     """Those that run, in the order they were started; what others left behind is taken away."""
-    found = list[tuple[float, Server]]()
+    found = list[tuple[float, RunningServer]]()
     with suppress(OSError):
         for path in islice(_place().glob("*.json"), _MOST):
             with suppress(OSError, ValueError, RecursionError):
@@ -103,7 +103,7 @@ def _alive() -> list[Server]:
     return [one for _, one in sorted(found, key=lambda pair: pair[0])]
 
 
-def _read(path: Path) -> tuple[float, Server]:
+def _read(path: Path) -> tuple[float, RunningServer]:
     """When it was written, and what. Raises ValueError if it is none of ours."""
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as file:
@@ -121,10 +121,10 @@ def _read(path: Path) -> tuple[float, Server]:
         raise ValueError(f"{path} is of no server")
     url, born, folder, start = cast("list[str]", texts)
     _address(url)
-    return status.st_mtime, Server(url, number, born, folder, start)
+    return status.st_mtime, RunningServer(url, number, born, folder, start)
 
 
-def _lives(one: Server) -> bool:
+def _lives(one: RunningServer) -> bool:
     if not 0 < one.process < _PROCESSES:
         return False
     try:

@@ -25,8 +25,8 @@ from lastword.runtime.runtime import Runtime
 if TYPE_CHECKING:
     from lastword.agent.permission import Questions
     from lastword.core.model import Policy
-    from lastword.server.desk import Desk
-    from lastword.server.who import Token
+    from lastword.server.desk import ServerState
+    from lastword.server.who import ApiToken
 
 ABOUT = """\
 Serve an agent over HTTP, with a page for people, on this machine.
@@ -116,7 +116,7 @@ def _address_like(host: str) -> bool:
     return False
 
 
-def _tokens(path: str | None, needed: str | None) -> list[Token]:
+def _tokens(path: str | None, needed: str | None) -> list[ApiToken]:
     if path is None:
         if needed:
             why = "can be reached from other machines, so it takes tokens: --tokens FILE"
@@ -159,13 +159,13 @@ def _agent(asked: argparse.Namespace) -> _Served:
 
 
 async def _serve(
-    served: _Served, host: str, port: int | None, tokens: list[Token], asked: argparse.Namespace
+    served: _Served, host: str, port: int | None, tokens: list[ApiToken], asked: argparse.Namespace
 ) -> None:
-    from lastword.server.desk import Desk  # noqa: PLC0415 - needs an extra
+    from lastword.server.desk import ServerState  # noqa: PLC0415 - needs an extra
     from lastword.server.front import LOOPBACK  # noqa: PLC0415
-    from lastword.server.limits import Limits  # noqa: PLC0415
+    from lastword.server.limits import ServerLimits  # noqa: PLC0415
     from lastword.server.serve import listen, serve  # noqa: PLC0415
-    from lastword.server.who import Keys, Token, page_secret, token_from  # noqa: PLC0415
+    from lastword.server.who import ApiToken, Keys, page_secret, token_from  # noqa: PLC0415
 
     asks = served.questions.as_before_tool() if served.questions else None
     runtime = Runtime(
@@ -180,13 +180,13 @@ async def _serve(
     listening = listen(host, PORT if port is None else port, otherwise=port is None)
     number = listening.getsockname()[1]
     start = token_hex(16)
-    keys = Keys([*tokens, Token(token_from(key, start))], page_secret(key, number))
+    keys = Keys([*tokens, ApiToken(token_from(key, start))], page_secret(key, number))
     hosts = {*LOOPBACK, host, *(name.lower() for name in asked.allow_host)}
     if not _loopback(host):
         hosts.add("*")  # any address: only a name can be somebody else's
     async with runtime:
-        limits = Limits().within_reach()
-        desk = Desk(runtime, served.questions, keys, limits, served.model)
+        limits = ServerLimits().within_reach()
+        desk = ServerState(runtime, served.questions, keys, limits, served.model)
         search_rarely()
         moved = port is None and number != PORT
         welcome = _Welcome(desk, host, number, moved=moved, shared=bool(tokens))
@@ -228,7 +228,9 @@ async def _leave() -> None:
 class _Welcome:
     """What whoever started it is shown: one address, and another for who presses Enter."""
 
-    def __init__(self, desk: Desk, host: str, port: int, *, moved: bool, shared: bool) -> None:
+    def __init__(
+        self, desk: ServerState, host: str, port: int, *, moved: bool, shared: bool
+    ) -> None:
         self._desk = desk
         self._moved = moved
         self._shared = shared  # with those who have tokens

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pydantic_ai.toolsets import AbstractToolset
 
     from lastword.agent.assistant import Assistant
-    from lastword.agent.config import Config, Found
+    from lastword.agent.config import Config, FoundSettings
     from lastword.agent.rules import Rule
     from lastword.agent.tools.mcp import McpServer
     from lastword.runtime.run import Run
@@ -62,7 +62,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 def settled(
-    asked: argparse.Namespace, command: str, trusts: Callable[[Found], bool] = lambda _: False
+    asked: argparse.Namespace,
+    command: str,
+    trusts: Callable[[FoundSettings], bool] = lambda _: False,
 ) -> Config:
     """What holds. What a file here wants that nobody has trusted is left out, and it is said."""
     from lastword.agent.config import found  # noqa: PLC0415 - only when asked for

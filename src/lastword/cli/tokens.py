@@ -7,12 +7,12 @@ import tomllib
 from pathlib import Path
 from typing import Any, cast
 
-from lastword.server.who import ALL, Token
+from lastword.server.who import ALL, ApiToken
 
 _KEYS = {"token", "rights", "principal"}
 
 
-def tokens_in(path: Path) -> list[Token]:
+def tokens_in(path: Path) -> list[ApiToken]:
     """The tokens of a TOML file: `[NAME]`, and in it `token`, maybe `rights` and `principal`."""
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
@@ -32,7 +32,7 @@ def tokens_in(path: Path) -> list[Token]:
     return made
 
 
-def _token(path: Path, name: str, table: object) -> Token:
+def _token(path: Path, name: str, table: object) -> ApiToken:
     where = f"{path}: [{name}]"
     if not isinstance(table, dict):
         raise ValueError(f"{where} is not a table")  # noqa: TRY004 - the file's mistake
@@ -48,6 +48,6 @@ def _token(path: Path, name: str, table: object) -> Token:
     if not isinstance(principal, str):
         raise ValueError(f"{where}: principal is a text")  # noqa: TRY004
     try:
-        return Token(token, name, cast("list[Any]", rights), principal)
+        return ApiToken(token, name, cast("list[Any]", rights), principal)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from error

@@ -68,7 +68,7 @@ class Opened:
 
 
 @value
-class Given:
+class AnswerGiven:
     """Somebody answers what a run has asked, as they saw it at a generation."""
 
     id: str
@@ -85,7 +85,7 @@ class Dropped:
 
 
 @value
-class Ended:
+class RunOver:
     """A run has lost its session, or ended; and messages have had their outcome."""
 
     run: RunId
@@ -101,7 +101,7 @@ class Stood:
 
 
 @value
-class Found:
+class ProgramsFound:
     """All programs of a session that have not ended, as its store has them."""
 
     session: SessionId
@@ -118,11 +118,11 @@ class Promised:
     calls: tuple[CallId, ...]
 
 
-AskEvent: TypeAlias = Opened | Given | Dropped | Ended | Stood | Found | Promised
+AskEvent: TypeAlias = Opened | AnswerGiven | Dropped | RunOver | Stood | ProgramsFound | Promised
 
 
 @value
-class Closed:
+class AskEnd:
     """Tell whoever waits for it, and whoever was shown it; None if it was withdrawn."""
 
     ask: Ask
@@ -130,7 +130,7 @@ class Closed:
 
 
 @value
-class Program:
+class WaitingProgram:
     """A program, as far as somebody can answer it."""
 
     session: SessionId
@@ -151,12 +151,12 @@ class Program:
         )
 
 
-def _program(session: SessionId, record: CellRecord) -> Program:
+def _program(session: SessionId, record: CellRecord) -> WaitingProgram:
     frontier, ending = record.frontier, record.ending
     waits = replace(frontier, output="", dump=b"") if frontier else None
     outcome = ending.outcome if ending else ""
     stands = record.waits_at > 0
-    return Program(session, record.cell, record.version, waits, stands, outcome)
+    return WaitingProgram(session, record.cell, record.version, waits, stands, outcome)
 
 
 class AskMachine:
@@ -164,7 +164,7 @@ class AskMachine:
 
     def __init__(self) -> None:
         self.runs: Mapping[str, Ask] = {}
-        self.programs: Mapping[CellId, Program] = {}
+        self.programs: Mapping[CellId, WaitingProgram] = {}
         self.closed: Mapping[str, tuple[type[AnswerRefused], str]] = {}  # and why
 
     @property
@@ -173,23 +173,23 @@ class AskMachine:
         stand = [one for one in self.programs.values() if one.stands and not one.promised]
         return (*self.runs.values(), *(ask for one in stand for ask in one.asks))
 
-    def apply(self, event: AskEvent) -> list[Closed]:
+    def apply(self, event: AskEvent) -> list[AskEnd]:
         """Take in what happened; return what has come to its end. Raises AnswerRefused, or an error
         of a cell's, for what is not taken."""
-        closed: list[Closed] = []
+        closed: list[AskEnd] = []
         match event:
             case Opened(ask, current):
                 self._open(ask, current=current)
-            case Given(id_, generation, answer, current):
+            case AnswerGiven(id_, generation, answer, current):
                 closed = [self._answered(id_, generation, answer, current=current)]
             case Dropped(id_):
                 closed = self._withdrawn(lambda ask: ask.id == id_)
-            case Ended(run, messages):
+            case RunOver(run, messages):
                 self._give_back(messages)
                 closed = self._withdrawn(lambda ask: run in (ask.run, *ask.above))
             case Stood(session, record):
                 self._stood(session, record)
-            case Found(session, records):
+            case ProgramsFound(session, records):
                 self._found(session, records)
             case Promised(message, cell, generation, calls):
                 self._promised(message, cell, generation, calls)
@@ -205,7 +205,7 @@ class AskMachine:
         if ask.id not in self.closed:
             self.runs = {**self.runs, ask.id: ask}
 
-    def _answered(self, id: str, generation: int, answer: Answer, *, current: bool) -> Closed:
+    def _answered(self, id: str, generation: int, answer: Answer, *, current: bool) -> AskEnd:
         ask = self.runs.get(id)
         if ask is None:
             kind, why = self.closed.get(id, (UnknownQuestion, f"there is no question {id}"))
@@ -219,13 +219,13 @@ class AskMachine:
             raise QuestionWithdrawn(_too_late(ask))
         why = f"question {id} has been answered; that answer holds, and this one was not taken"
         self._close(ask, AlreadyAnswered, why)
-        return Closed(ask, answer)
+        return AskEnd(ask, answer)
 
-    def _withdrawn(self, which: Callable[[Ask], bool]) -> list[Closed]:
+    def _withdrawn(self, which: Callable[[Ask], bool]) -> list[AskEnd]:
         asks = [ask for ask in self.runs.values() if which(ask)]
         for ask in asks:
             self._close(ask, QuestionWithdrawn, _too_late(ask))
-        return [Closed(ask) for ask in asks]
+        return [AskEnd(ask) for ask in asks]
 
     def _close(self, ask: Ask, kind: type[AnswerRefused], why: str) -> None:
         self.runs = {id_: one for id_, one in self.runs.items() if id_ != ask.id}

@@ -34,7 +34,7 @@ class CellOutcome(StrEnum):
     LOST = "lost"  # its interpreter died where nobody knows how far it had come
 
 
-class Phase(Enum):
+class CellPhase(Enum):
     """What a cell waits for, and where a restart finds it.
 
     starting     the store to have it, then it runs         lost, nothing executed
@@ -60,14 +60,19 @@ class Phase(Enum):
     ENDED = "ended"
 
     @property
+    def at_a_frontier(self) -> bool:
+        """Whether the record says that it stands at one."""
+        return self in {CellPhase.ARRIVING, CellPhase.PAUSED, CellPhase.RETURNING}
+
+    @property
     def standing(self) -> Standing:
         """The same, as an observer is told it."""
         match self:
-            case Phase.PAUSED:
+            case CellPhase.PAUSED:
                 return "paused"
-            case Phase.BEGINNING | Phase.DELIVERING | Phase.RETURNING:
+            case CellPhase.BEGINNING | CellPhase.DELIVERING | CellPhase.RETURNING:
                 return "resuming"
-            case Phase.ENDED:
+            case CellPhase.ENDED:
                 return "ended"
             case _:
                 return "running"

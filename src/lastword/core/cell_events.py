@@ -16,14 +16,14 @@ class StartAsked:
 
 
 @value
-class Stored:
+class CellStored:
     """The store has this version of the record, with everything that was to be stored with it."""
 
     version: int
 
 
 @value
-class StoreFailed:
+class CellNotStored:
     """The store did not take this version, or nobody knows whether it did."""
 
     version: int
@@ -41,7 +41,7 @@ class Reached:
 
 
 @value
-class Completed:
+class Returned:
     """The program returned."""
 
     result: str
@@ -50,7 +50,7 @@ class Completed:
 
 
 @value
-class Failed:
+class Raised:
     """The program raised."""
 
     error: str
@@ -58,7 +58,7 @@ class Failed:
 
 
 @value
-class LimitReached:
+class UsedUp:
     """The program used up what it was allowed; `limit` says what and how much."""
 
     limit: str
@@ -71,7 +71,7 @@ class RuntimeLost:
 
 
 @value
-class ResumeAsked:
+class CallsAnswered:
     """Somebody answers calls of the frontier they saw."""
 
     generation: PendingGeneration
@@ -135,14 +135,14 @@ class Frozen:
 
 CellEvent: TypeAlias = (
     StartAsked
-    | Stored
-    | StoreFailed
+    | CellStored
+    | CellNotStored
     | Reached
-    | Completed
-    | Failed
-    | LimitReached
+    | Returned
+    | Raised
+    | UsedUp
     | RuntimeLost
-    | ResumeAsked
+    | CallsAnswered
     | CallsEnded
     | Delivered
     | DeliveryFailed

@@ -18,7 +18,7 @@ from lastword.core.value import value
 
 
 @value
-class Store:
+class StoreCell:
     """Make the record durable; report whether that succeeded. Records are stored in order."""
 
     record: CellRecord
@@ -33,7 +33,7 @@ class Commit:
 
 
 @value
-class Start:
+class StartProgram:
     """Run the program from its beginning."""
 
 
@@ -52,7 +52,7 @@ class Execute:
 
 
 @value
-class Cancel:
+class CancelCalls:
     """End these calls: they were handed out, and nobody waits for them any more."""
 
     calls: tuple[PendingCall, ...]
@@ -95,7 +95,7 @@ class Kill:
 
 
 @value
-class End:
+class EndCell:
     """The cell has ended: tell whoever waits for it, or for a resume that was under way."""
 
     ending: Ending
@@ -103,16 +103,16 @@ class End:
 
 
 CellOrder: TypeAlias = (
-    Store
+    StoreCell
     | Commit
-    | Start
+    | StartProgram
     | Stand
     | Execute
-    | Cancel
+    | CancelCalls
     | Deliver
     | Resumed
     | NotResumed
     | Show
     | Kill
-    | End
+    | EndCell
 )

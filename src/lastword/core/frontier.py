@@ -21,50 +21,50 @@ from typing import TypeAlias, assert_never
 from lastword.core.cell import (
     CellId,
     CellOutcome,
+    CellPhase,
     CellRecord,
     Ending,
     Frontier,
     Kind,
     Observation,
     PendingGeneration,
-    Phase,
     Standing,
     Values,
 )
 from lastword.core.cell_events import (
+    CallsAnswered,
     CallsEnded,
     CellEvent,
-    Completed,
+    CellNotStored,
+    CellStored,
     Delivered,
     DeliveryFailed,
-    Failed,
     Frozen,
-    LimitReached,
     ObserveBegun,
     ObserveDelivered,
     ObserveFailed,
+    Raised,
     Reached,
-    ResumeAsked,
+    Returned,
     RuntimeLost,
     StartAsked,
-    Stored,
-    StoreFailed,
     TerminateAsked,
+    UsedUp,
 )
 from lastword.core.cell_orders import (
-    Cancel,
+    CancelCalls,
     CellOrder,
     Commit,
     Deliver,
-    End,
+    EndCell,
     Execute,
     Kill,
     NotResumed,
     Resumed,
     Show,
     Stand,
-    Start,
-    Store,
+    StartProgram,
+    StoreCell,
 )
 from lastword.core.outlet import Outlet
 from lastword.core.pending import (
@@ -90,7 +90,7 @@ class CellMachine:
     def __init__(self, cell: CellId, kind: Kind) -> None:
         self.cell = cell
         self.kind: Kind = kind
-        self.phase = Phase.NEW
+        self.phase = CellPhase.NEW
         self.live = False  # whether there is an interpreter, and it stands where the cell does
         self.frontier: Frontier | None = None  # the last that stood
         self.arriving: Frontier | None = None  # the next, until the store has it
@@ -113,10 +113,10 @@ class CellMachine:
         machine.version, machine.frontier = record.version, record.frontier
         machine.outlet, machine.values = Outlet(record.output), record.values
         if record.ending is not None:
-            machine.phase, machine.ending = Phase.ENDED, record.ending
+            machine.phase, machine.ending = CellPhase.ENDED, record.ending
             return machine, []
         if record.paused:
-            machine.phase = Phase.PAUSED
+            machine.phase = CellPhase.PAUSED
             return machine, []
         why = "the process that ran it died"
         return machine, machine._end(CellOutcome.LOST, error=why, doubtful=record.doubtful)
@@ -143,7 +143,7 @@ class CellMachine:
         """What the store has to keep of it from here on."""
         pausable = self.kind == "pausable"
         at, left = self.arriving or self.frontier, self.outlet.pieces
-        paused = pausable and self.phase in {Phase.ARRIVING, Phase.PAUSED, Phase.RETURNING}
+        paused = pausable and self.phase.at_a_frontier
         handed = (*self.going, *new_in(self.arriving, self.frontier))
         doubtful = self.resolved if pausable else handed
         doubtful = () if paused or self.ending else doubtful
@@ -156,11 +156,11 @@ class CellMachine:
         match event:
             case StartAsked():
                 return self._start()
-            case Stored(version):
+            case CellStored(version):
                 return self._stored(version, durable=True)
-            case StoreFailed(version):
+            case CellNotStored(version):
                 return self._stored(version, durable=False)
-            case ResumeAsked(generation, results, made):
+            case CallsAnswered(generation, results, made):
                 return self._resume(generation, results, made)
             case ObserveBegun(observer):
                 return self._observe(observer)
@@ -171,18 +171,18 @@ class CellMachine:
             case TerminateAsked():
                 self._must_not_have_ended()
                 return self._end(CellOutcome.TERMINATED)
-            case _ if self.phase is Phase.ENDED:
+            case _ if self.phase is CellPhase.ENDED:
                 return []  # the end had the last word
             case Frozen():
                 return self._end(CellOutcome.FROZEN)
             case Reached():
                 return self._reached(event)
-            case Completed(result, output, remembered):
+            case Returned(result, output, remembered):
                 return self._completed(result, output, remembered)
-            case Failed(error, output):
+            case Raised(error, output):
                 self._must_run("failed")
                 return self._failed(error, output)
-            case LimitReached(limit, output):
+            case UsedUp(limit, output):
                 self._must_run("reached a limit")
                 return self._failed(f"it reached its limit: {limit}", output)
             case RuntimeLost():
@@ -199,16 +199,16 @@ class CellMachine:
     # the program
 
     def _start(self) -> Orders:
-        if self.phase is not Phase.NEW:
+        if self.phase is not CellPhase.NEW:
             raise ImpossibleMove(f"cell {self.cell} was started before")
-        return self._store_for(Phase.STARTING)
+        return self._store_for(CellPhase.STARTING)
 
     def _started(self) -> Orders:
-        self.phase, self.live = Phase.RUNNING, True
-        return [Start()]
+        self.phase, self.live = CellPhase.RUNNING, True
+        return [StartProgram()]
 
     def _must_run(self, what: str) -> None:
-        if self.phase is not Phase.RUNNING:
+        if self.phase is not CellPhase.RUNNING:
             raise ImpossibleMove(
                 f"cell {self.cell} is {self.phase.value}, so it cannot have {what}"
             )
@@ -223,11 +223,11 @@ class CellMachine:
         self.values = merged(self.values, event.remembered)
         if self.kind == "continuing" and not event.made:
             return self._stand(arriving)  # what it waits on was stored before it was handed out
-        return self._store_for(Phase.ARRIVING)
+        return self._store_for(CellPhase.ARRIVING)
 
     def _stand(self, arrived: Frontier) -> Orders:
         new = new_in(arrived, self.frontier)
-        self.phase, self.frontier, self.arriving = Phase.PAUSED, arrived, None
+        self.phase, self.frontier, self.arriving = CellPhase.PAUSED, arrived, None
         self.resolved = ()
         if self.kind == "pausable":
             return [Stand(arrived)]
@@ -248,7 +248,7 @@ class CellMachine:
 
     def _runtime_lost(self) -> Orders:
         self.live = False
-        if self.phase in {Phase.RUNNING, Phase.DELIVERING}:
+        if self.phase in {CellPhase.RUNNING, CellPhase.DELIVERING}:
             return self._lost("its interpreter died")
         return []  # it goes on from its dump
 
@@ -260,9 +260,9 @@ class CellMachine:
 
     def _store(self) -> Orders:
         self.version, self.unsaved = self.version + 1, False
-        return [Store(self.record)]
+        return [StoreCell(self.record)]
 
-    def _store_for(self, phase: Phase) -> Orders:
+    def _store_for(self, phase: CellPhase) -> Orders:
         self.phase = phase
         orders = self._store()
         self.awaited = self.version
@@ -279,18 +279,18 @@ class CellMachine:
 
     def _stored_or_not(self, *, durable: bool) -> Orders:  # noqa: PLR0911 - one match, one arm a phase
         match self.phase:
-            case Phase.STARTING:
+            case CellPhase.STARTING:
                 return self._started() if durable else self._failed("it could not be stored")
-            case Phase.ARRIVING if durable and self.arriving:
+            case CellPhase.ARRIVING if durable and self.arriving:
                 return self._stand(self.arriving)
-            case Phase.ARRIVING:
+            case CellPhase.ARRIVING:
                 return self._lost(f"frontier {self.generation + 1} could not be stored")
-            case Phase.BEGINNING if durable:
+            case CellPhase.BEGINNING if durable:
                 return self._deliver()
-            case Phase.BEGINNING:
+            case CellPhase.BEGINNING:
                 return self._give_back()  # the store may have it all the same that one began
-            case Phase.RETURNING:
-                self.phase = Phase.PAUSED
+            case CellPhase.RETURNING:
+                self.phase = CellPhase.PAUSED
                 return [NotResumed(self.generation)]
             case _:
                 return self._ended(durable=durable)
@@ -301,26 +301,26 @@ class CellMachine:
         self._must_not_have_ended()
         if self.kind == "continuing":
             raise NotPausable(self.cell)
-        must_be_current(self.cell, self.frontier, generation, stands=self.phase is Phase.PAUSED)
+        must_be_current(self.cell, self.frontier, generation, stands=self.phase is CellPhase.PAUSED)
         must_fit(self.cell, self.frontier, [result.call for result in results])
         self._answer(results, made)
-        return self._store_for(Phase.BEGINNING)
+        return self._store_for(CellPhase.BEGINNING)
 
     def _answer(self, results: Results, made: bool = False) -> None:
         self.results, self.resolved = results, answered(self.pending, results)
         self.made = made
 
     def _deliver(self) -> Orders:
-        self.phase = Phase.DELIVERING
+        self.phase = CellPhase.DELIVERING
         return [Deliver(self.generation, self.results, reload=not self.live)]
 
     def _must_deliver(self, generation: PendingGeneration) -> None:
-        if self.phase is not Phase.DELIVERING or generation != self.generation:
+        if self.phase is not CellPhase.DELIVERING or generation != self.generation:
             raise ImpossibleMove(f"nothing is being delivered to frontier {generation}")
 
     def _delivered(self, generation: PendingGeneration) -> Orders:
         self._must_deliver(generation)
-        self.phase, self.live, self.results = Phase.RUNNING, True, ()
+        self.phase, self.live, self.results = CellPhase.RUNNING, True, ()
         return [Resumed(generation)] if self.kind == "pausable" else []
 
     def _delivery_failed(self, generation: PendingGeneration) -> Orders:
@@ -334,7 +334,7 @@ class CellMachine:
 
     def _give_back(self) -> Orders:
         self.results = self.resolved = ()
-        return self._store_for(Phase.RETURNING)
+        return self._store_for(CellPhase.RETURNING)
 
     def _calls_ended(self, results: Results) -> Orders:
         ended = answered(self.going, results)
@@ -342,7 +342,7 @@ class CellMachine:
             raise ImpossibleMove(f"not all of these calls of cell {self.cell} were under way")
         self.going = tuple(call for call in self.going if call not in ended)
         self.ready += results
-        return self._answer_what_ended() if self.phase is Phase.PAUSED else []
+        return self._answer_what_ended() if self.phase is CellPhase.PAUSED else []
 
     def _answer_what_ended(self) -> Orders:
         waits = {call.id for call in self.pending}
@@ -377,7 +377,7 @@ class CellMachine:
             raise CellGone(self.cell, "ending" if self.awaited else self.ending.outcome)
 
     def _kill(self) -> Orders:
-        alive = self.live or self.phase is Phase.DELIVERING
+        alive = self.live or self.phase is CellPhase.DELIVERING
         self.live = False
         return [Kill()] if alive else []
 
@@ -386,15 +386,15 @@ class CellMachine:
     ) -> Orders:
         orders = self._kill()
         if self.going:
-            orders.append(Cancel(self.going))
-        making = self.resolved if self.made and self.phase is Phase.DELIVERING else ()
+            orders.append(CancelCalls(self.going))
+        making = self.resolved if self.made and self.phase is CellPhase.DELIVERING else ()
         self.ending = Ending(outcome, result, error, doubtful or self.going or making)
         self.arriving, self.results, self.going, self.ready = None, (), (), ()
-        return [*orders, *self._store_for(Phase.ENDED)]
+        return [*orders, *self._store_for(CellPhase.ENDED)]
 
     def _ended(self, *, durable: bool) -> Orders:
         ending = self.ending
         if ending and ending.outcome is CellOutcome.COMPLETED and not durable:
             why = "its values could not be stored, so none was committed"
             return self._end(CellOutcome.FAILED, error=why, doubtful=ending.may_have_executed)
-        return [End(ending, durable=durable)] if ending else []
+        return [EndCell(ending, durable=durable)] if ending else []

@@ -14,7 +14,7 @@ from typing import overload
 from lastword.core.shown import Shown
 
 
-class Settled:
+class ForGood:
     """What stands for good. It only grows; a summary begins another."""
 
     __slots__ = ("__weakref__", "items")
@@ -29,7 +29,7 @@ class Past(Sequence[Shown]):
     __slots__ = ("many", "open", "settled")
 
     def __init__(
-        self, settled: Settled, open: Iterable[Shown] = (), *, many: int | None = None
+        self, settled: ForGood, open: Iterable[Shown] = (), *, many: int | None = None
     ) -> None:
         self.settled = settled
         self.many = len(settled.items) if many is None else many  # of them; more may come

@@ -35,7 +35,7 @@ from lastword.core.entries import (
     Withdrawn,
 )
 from lastword.core.model import Message, MessageId, Outcome, RunId
-from lastword.core.past import Past, Settled
+from lastword.core.past import ForGood, Past
 from lastword.core.receipt import Receipt
 from lastword.core.repair import ALONE, without
 from lastword.core.shown import LoggedTurn, Partial, Shown, note, show
@@ -101,7 +101,7 @@ class Transcript:
     def __init__(self, partial: Partial = "shown") -> None:
         self._partial: Partial = partial
         self._said: dict[MessageId, Message] = {}
-        self._settled = Settled()  # the turns that have ended, up to the first that has not
+        self._settled = ForGood()  # the turns that have ended, up to the first that has not
         self._places: dict[RunId, int] = {}  # where each of them ends
         # the rest, as they began, or were overtaken without having begun
         self._turns: deque[LoggedTurn] = deque()
@@ -265,7 +265,7 @@ class Transcript:
         self._since = [None, *self._after(upto)]  # no provider has seen it
         head = [Shown("summary", text)] if text.strip() else []
         rest = _without_a_head(before[covered:])
-        self._settled = Settled([*head, *rest] if head else _with_a_head(rest))
+        self._settled = ForGood([*head, *rest] if head else _with_a_head(rest))
         moved = len(self._settled.items) - len(before)
         self._places = {run: end + moved for run, end in places.items() if end > covered}
 
@@ -301,7 +301,7 @@ class Transcript:
             items += without(before[start:end], [left])
             places[run], start = len(items), end
         items += without(before[start:], [left])
-        self._settled = Settled(_with_a_head(items))
+        self._settled = ForGood(_with_a_head(items))
         moved = len(self._settled.items) - len(items)
         self._places = {run: end + moved for run, end in places.items()}
 
@@ -310,7 +310,7 @@ class Transcript:
         for turn in self._turns:
             if turn.run is None and turn.kept is not None:
                 turn.kept = without(turn.kept, [left])
-        self._settled = Settled(without(self._settled.items, [left]))
+        self._settled = ForGood(without(self._settled.items, [left]))
 
 
 def _with_a_head(items: Sequence[Shown]) -> Sequence[Shown]:

@@ -9,20 +9,20 @@ Usable by itself:
         await warden.stop(grace=2.0)        # returns when the kernel says that none is left
 """
 
-from lastword.processes.command import Limits, command
+from lastword.processes.command import ProcessLimits, command
 from lastword.processes.keeping import Processes
 from lastword.processes.levels import MEANINGS, Level
 from lastword.processes.process import Completed, Process
-from lastword.processes.warden import Ending, Warden
+from lastword.processes.warden import Warden, WardenEnd
 
 __all__ = [
     "MEANINGS",
     "Completed",
-    "Ending",
     "Level",
-    "Limits",
     "Process",
+    "ProcessLimits",
     "Processes",
     "Warden",
+    "WardenEnd",
     "command",
 ]

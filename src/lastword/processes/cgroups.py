@@ -18,7 +18,7 @@ from pathlib import Path
 from lastword.core.value import value
 from lastword.errors import ProcessError
 from lastword.processes import members, undoing
-from lastword.processes.inside.family import Kin, Procfs
+from lastword.processes.inside.family import Procfs, Relative
 
 _OURS, _ASIDE = "lastword-", "host"
 _CONTROLLERS = ("pids", "memory", "cpu")
@@ -93,7 +93,7 @@ class Group:
         Each by itself at first: who has been killed moves nobody here any more. Then the kernel
         ends those who came meanwhile, or are another user's.
         """
-        others: list[tuple[Kin, int]] = []
+        others: list[tuple[Relative, int]] = []
         with suppress(OSError):  # if nobody can see who is there, nobody knows whom it would end
             for _ in range(_ROUNDS):
                 ours, others = self._who()
@@ -102,7 +102,7 @@ class Group:
                 undoing.write(self.path / "cgroup.kill", "1", self._base)
         return self.empty
 
-    def _who(self) -> tuple[list[Kin], list[tuple[Kin, int]]]:
+    def _who(self) -> tuple[list[Relative], list[tuple[Relative, int]]]:
         keepers = self._among.keepers(self) if self._among else {}
         born = self._born if self._among else 0
         ours, others = members.parted(self.path, born, keepers, self._base)

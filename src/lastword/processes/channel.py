@@ -19,7 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from weakref import WeakSet
 
-from lastword.processes.inside.wire import Inbox, Message, ancillary, pack
+from lastword.processes.inside.wire import Message, WireInbox, ancillary, pack
 
 
 class Channel:
@@ -33,7 +33,7 @@ class Channel:
     ) -> None:
         self._loop = asyncio.get_running_loop()
         self._socket = end
-        self._inbox = Inbox(end)
+        self._inbox = WireInbox(end)
         self._on_message = on_message
         self._on_end = on_end
         self._lock = threading.Lock()  # a stop may be sent from another thread

@@ -19,7 +19,7 @@ OUTPUT_LIMIT = 1 << 20
 
 
 @value
-class Limits:
+class ProcessLimits:
     """What one process, and each that it starts, may use; None is no limit of ours."""
 
     memory: int | None = None  # bytes of address space, at least 64 MiB
@@ -73,7 +73,7 @@ class Command:
     stdin: Stdin | Pieces = "none"
     terminal: bool = False
     errors: Literal["own", "merged", "ours"] = "own"  # where its second stream goes
-    limits: Limits = Limits()
+    limits: ProcessLimits = ProcessLimits()
     output_limit: int = OUTPUT_LIMIT
     place: tuple[int, int] | None = None  # device and inode of `cwd`, if it was looked up
     path: tuple[str, ...] | None = None  # of a call of Python's: where its modules are
@@ -101,7 +101,7 @@ def command(  # noqa: PLR0913 - each is one thing to say of a process, with a de
     stdin: Stdin = "none",
     pty: bool = False,
     merged: bool = False,
-    limits: Limits | None = None,
+    limits: ProcessLimits | None = None,
     output_limit: int = OUTPUT_LIMIT,
 ) -> Command:
     """What a caller asked for, or an error that says what is wrong with it."""
@@ -119,7 +119,7 @@ def command(  # noqa: PLR0913 - each is one thing to say of a process, with a de
         stdin=stdin,
         terminal=pty,
         errors="merged" if merged else "own",
-        limits=limits or Limits(),
+        limits=limits or ProcessLimits(),
         output_limit=output_limit,
     )
 
@@ -209,8 +209,8 @@ def _check_rest(stdin: object, limits: object, output_limit: object, *, pty: obj
         raise TypeError(f"pty must be True or False, not a {type(pty).__name__}")
     if pty and stdin not in ("none", "pipe"):
         raise ValueError("what a terminal is to read is typed: use pty=True and write()")
-    if limits is not None and not isinstance(limits, Limits):
-        raise TypeError(f"limits must be Limits(...), not a {type(limits).__name__}")
+    if limits is not None and not isinstance(limits, ProcessLimits):
+        raise TypeError(f"limits must be ProcessLimits(...), not a {type(limits).__name__}")
     if not isinstance(output_limit, int) or isinstance(output_limit, bool) or output_limit < 2:
         raise ValueError(f"output_limit must be a number of bytes; it is {output_limit!r}")
 

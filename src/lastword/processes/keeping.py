@@ -13,7 +13,7 @@ from lastword.processes.cgroups import Allowance, Groups, groups
 from lastword.processes.inside.wire import Message
 from lastword.processes.levels import LEVELS, Level
 from lastword.processes.nursery import Home, Lend, Nurseries, Nursery
-from lastword.processes.page import Page
+from lastword.processes.page import PageWriter
 from lastword.processes.selftest import holds
 from lastword.processes.warden import Warden
 from lastword.processes.zygote import NoAnswer, Zygote
@@ -56,7 +56,7 @@ class Processes:
         self._closed = False
         self._zygote: Zygote | None = None
         self._retired: list[Zygote] = []  # that see off whom they forked
-        self._page: Page | None = None
+        self._page: PageWriter | None = None
         self.on_zygote: Callable[[int], Awaitable[None]] = _nobody  # told before anything starts
         self.nurseries = Nurseries()
         self._wardens: set[Warden] = set()
@@ -78,9 +78,9 @@ class Processes:
             raise RuntimeError("a process is started on the event loop that its owner belongs to")
         self._loop = loop
 
-    def on_a_page(self) -> Page:
+    def on_a_page(self) -> PageWriter:
         """Have what is started from here on held still whenever the page says so."""
-        self._page = self._page or Page()
+        self._page = self._page or PageWriter()
         return self._page
 
     async def start(self) -> Level:

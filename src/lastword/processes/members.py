@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lastword.processes import undoing
 from lastword.processes.inside import signals
-from lastword.processes.inside.family import Kin, Procfs
+from lastword.processes.inside.family import Procfs, Relative
 
 _BLIND = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EPERM}
 
@@ -27,13 +27,13 @@ def now() -> int:
 
 def parted(
     group: Path, born: int, keepers: Collection[int], base: Path
-) -> tuple[list[Kin], list[tuple[Kin, int]]]:
+) -> tuple[list[Relative], list[tuple[Relative, int]]]:
     """Those who are the run's, and those who are not, with the warden whose they are, or 0.
 
     `keepers` are the wardens of other runs. Raises an OSError if that cannot be seen.
     """
-    ours: list[Kin] = []
-    others: list[tuple[Kin, int]] = []
+    ours: list[Relative] = []
+    others: list[tuple[Relative, int]] = []
     known: dict[int, int] = {}
     proc = Procfs()
     try:
@@ -48,7 +48,7 @@ def parted(
     return ours, others
 
 
-def kill(ours: list[Kin]) -> None:
+def kill(ours: list[Relative]) -> None:
     """Each by itself, and nobody who has its number by now."""
     proc = Procfs()
     try:
@@ -69,11 +69,11 @@ def _numbers(group: Path, base: Path) -> set[int]:
     return found - {0}  # of whom we have no number
 
 
-def _nearest(proc: Procfs, kin: Kin, keepers: Collection[int], known: dict[int, int]) -> int:
+def _nearest(proc: Procfs, kin: Relative, keepers: Collection[int], known: dict[int, int]) -> int:
     """The warden of another run that it is, or descends from. Each is looked at once, however
     many there are below one another: `known` is of those before."""
     above: list[int] = []
-    one: Kin | None = kin
+    one: Relative | None = kin
     while one and one.pid not in keepers and one.pid not in known:
         above.append(one.pid)
         known[one.pid] = 0  # until it is known better

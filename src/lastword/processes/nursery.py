@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from lastword.core.value import value
 from lastword.errors import ProcessError
 from lastword.processes.channel import Channel
-from lastword.processes.page import Page
+from lastword.processes.page import PageWriter
 from lastword.processes.plumbing import our_stderr
 from lastword.processes.warden import Warden
 from lastword.processes.zygote import Zygote
@@ -55,7 +55,7 @@ Lend: TypeAlias = Callable[[Warden], Callable[[], None]]
 class Nursery(Zygote):
     """A zygote that is a process of a warden, and has imported something."""
 
-    def __init__(self, keeper: Warden, page: Page | None) -> None:
+    def __init__(self, keeper: Warden, page: PageWriter | None) -> None:
         self.adopts = True
         self.retired = False
         self.pid = -1

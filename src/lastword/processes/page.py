@@ -14,7 +14,7 @@ from lastword.processes.inside.page import CLOCK, NANO, SIZE
 _FUTURE_WRITE = 0x10  # F_SEAL_FUTURE_WRITE, which Python has no name for
 
 
-class Page:
+class PageWriter:
     """The host's side of it. Any thread may write."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from typing import Protocol
 from lastword.core.value import value
 from lastword.processes.command import Command, must_be_grace
 from lastword.processes.input import Input
-from lastword.processes.inside.family import Kin
+from lastword.processes.inside.family import Relative
 from lastword.processes.numbers import numbers_of
 from lastword.processes.output import Output
 from lastword.processes.plumbing import Plumbing
@@ -26,7 +26,7 @@ class Keeper(Protocol):
 
     @property
     def processes(self) -> Mapping[int, Process]: ...
-    def living(self) -> list[Kin]: ...
+    def living(self) -> list[Relative]: ...
     def signal(self, id: int, number: int, *, group: bool = False) -> None: ...
     def end(self, id: int, grace: float) -> None: ...
 
@@ -137,7 +137,7 @@ class Process:
     async def left_behind(self) -> tuple[str, ...]:
         """Who lives on beside it, now that it has ended, and descends from nothing that is known:
         they left it, and end with the run. By the numbers that commands beside them know."""
-        left = list[Kin]()
+        left = list[Relative]()
         for _ in range(_LOOKS):  # who was killed takes a moment to go
             known = {process.pid for process in self._keeper.processes.values()}
             if not (left := _strays(self._keeper.living(), known)):
@@ -240,7 +240,7 @@ class Process:
         self._plumbing.close()
 
 
-def _strays(living: list[Kin], known: set[int]) -> list[Kin]:
+def _strays(living: list[Relative], known: set[int]) -> list[Relative]:
     """Those that have none of the known above them."""
     parents = {kin.pid: kin.parent for kin in living}
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 
 from lastword.core.receipt import ProcessReport
 from lastword.core.value import value
-from lastword.processes.inside.family import Kin
+from lastword.processes.inside.family import Relative
 from lastword.processes.levels import Level
 from lastword.processes.seen import Identity, Seen
 
@@ -31,7 +31,7 @@ _ANOTHERS = "this user may not end it"
 
 
 @value
-class Ending:
+class WardenEnd:
     """What a stop of a warden found, and how it ended."""
 
     processes: tuple[ProcessReport, ...] = ()
@@ -50,7 +50,7 @@ class Proof:
     empty: bool = False  # nobody is in the control group
     found: tuple[Seen, ...] = ()  # who was there when the stop began, as it said
     account: tuple[Seen, ...] | None = None  # what became of them, as it said
-    remain: tuple[Kin, ...] = ()  # whom the zygote found and could not end, all below included
+    remain: tuple[Relative, ...] = ()  # whom the zygote found and could not end, all below included
 
     @property
     def over(self) -> bool:
@@ -77,15 +77,15 @@ class Proof:
         """Whether it gave its account, and went."""
         return self.account is not None and (self.left or self.level == "group")
 
-    def known(self, names: dict[int, tuple[int, str]], seen: list[Kin]) -> Iterator[Identity]:
+    def known(self, names: dict[int, tuple[int, str]], seen: list[Relative]) -> Iterator[Identity]:
         """Whoever was seen of it: numbers, and when they began, where that is known."""
         begun = {one.pid: one.start for one in (*self.found, *(self.account or ()), *seen)}
         yield from begun.items()
         yield from ((pid, 0) for pid, _ in names.values() if pid not in begun)
 
     def ending(
-        self, names: dict[int, tuple[int, str]], seen: list[Kin], alive: Container[int] = ()
-    ) -> Ending:
+        self, names: dict[int, tuple[int, str]], seen: list[Relative], alive: Container[int] = ()
+    ) -> WardenEnd:
         """For the receipt: `names` are those that were ordered, `seen` who was looked at last.
 
         `alive` are those of the known who live by the kernel's word: none of them was killed.
@@ -108,10 +108,10 @@ class Proof:
             if report.pid not in remain
         ]
         why = _ANOTHERS if remain else UNSEEN
-        return Ending((*others, *remain.values()), self.proven, why)
+        return WardenEnd((*others, *remain.values()), self.proven, why)
 
 
-def _named(kin: Kin) -> str:
+def _named(kin: Relative) -> str:
     try:
         owner = pwd.getpwuid(kin.owner).pw_name
     except (KeyError, OverflowError):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias, cast
 
 from lastword.core.value import value
-from lastword.processes.inside.family import Kin, Procfs
+from lastword.processes.inside.family import Procfs, Relative
 
 Identity: TypeAlias = tuple[int, int]
 """A number, and when it began; 0 if nobody knows when."""
@@ -52,15 +52,15 @@ def _seen(row: object) -> Seen | None:
 
 
 def theirs(
-    warden: int, left: Iterable[Kin], known: Mapping[Identity, int], *, alone: bool
-) -> dict[Identity, Kin]:
+    warden: int, left: Iterable[Relative], known: Mapping[Identity, int], *, alone: bool
+) -> dict[Identity, Relative]:
     """Of those who live on, whoever is this warden's, or nobody else's for sure.
 
     `known` has the wardens by whom they were seen; who was seen by none is whose its parent is.
     `alone`: there is no other warden whose they could be. Parents come before their children.
     """
     whose: dict[int, int | None] = {}
-    found: dict[Identity, Kin] = {}
+    found: dict[Identity, Relative] = {}
     for kin in left:
         identity = (kin.pid, kin.start)
         owner = known.get(identity, known.get((kin.pid, 0), whose.get(kin.parent)))
@@ -72,7 +72,7 @@ def theirs(
     return found
 
 
-def below(warden: int, seen: Iterable[Kin], started: list[Kin]) -> list[Kin]:
+def below(warden: int, seen: Iterable[Relative], started: list[Relative]) -> list[Relative]:
     """Who lives below it, and who was seen there before and lives. If that cannot be looked for,
     those that were started."""
     try:

@@ -20,12 +20,12 @@ from lastword.processes.cgroups import Group
 from lastword.processes.channel import Channel
 from lastword.processes.command import Command, must_be_grace
 from lastword.processes.failing import NotStarted, explained
-from lastword.processes.inside.family import Kin, Procfs
+from lastword.processes.inside.family import Procfs, Relative
 from lastword.processes.inside.wire import Message
 from lastword.processes.levels import Level
 from lastword.processes.plumbing import Plumbing
 from lastword.processes.process import Process
-from lastword.processes.proof import Ending, Proof
+from lastword.processes.proof import Proof, WardenEnd
 from lastword.processes.seen import Identity, alive, below, heard
 from lastword.processes.zygote import Zygote
 
@@ -55,7 +55,7 @@ class Warden:
         self.capped = False  # whether a storm of forks has a limit
         self.processes: dict[int, Process] = {}  # what was started here and has not been let go
         self._ready: asyncio.Future[None] = self._loop.create_future()
-        self._over: asyncio.Future[Ending] = self._loop.create_future()
+        self._over: asyncio.Future[WardenEnd] = self._loop.create_future()
         self._starting: dict[int, asyncio.Future[int]] = {}
         self._next = 0
         self._pidfd = -1
@@ -69,7 +69,7 @@ class Warden:
         self._hammer: asyncio.TimerHandle | None = None
         self._names: dict[int, tuple[int, str]] = {}  # of what was running when the end began
         self._ended_ones: list[Process] = []  # whose pipes others may still hold
-        self._last_seen: list[Kin] = []
+        self._last_seen: list[Relative] = []
         self._zygote = zygote
         ours, theirs = socket.socketpair()
         with theirs:
@@ -104,7 +104,7 @@ class Warden:
         return self._stopping
 
     @property
-    def ending(self) -> Ending | None:
+    def ending(self) -> WardenEnd | None:
         """What its stop found; None while something may be left."""
         return self._over.result() if self.over else None
 
@@ -218,7 +218,7 @@ class Warden:
 
     # stopping
 
-    def stop(self, grace: float) -> asyncio.Future[Ending]:
+    def stop(self, grace: float) -> asyncio.Future[WardenEnd]:
         """Let nothing start any more, and end everything; done when none is left."""
         must_be_grace(grace)
         ends = self._loop.time() + self.leave + grace + _HAMMER
@@ -248,11 +248,11 @@ class Warden:
         self._channel.close()
         self._hung_up()
 
-    def living(self) -> list[Kin]:
+    def living(self) -> list[Relative]:
         """Who is still there, by the numbers that `ps` shows."""
         if self.over:
             return []
-        started = [Kin(p.pid, p.command, "", 0, 0) for p in self.processes.values()]
+        started = [Relative(p.pid, p.command, "", 0, 0) for p in self.processes.values()]
         return below(self._pid, self._last_seen, started)
 
     # what is heard
@@ -351,7 +351,7 @@ class Warden:
         names = self._names or {id_: (p.pid, p.command) for id_, p in self.processes.items()}
         return tuple(self._proof.known(names, self._last_seen))
 
-    def looked_for(self, remain: tuple[Kin, ...] | None) -> None:
+    def looked_for(self, remain: tuple[Relative, ...] | None) -> None:
         """The zygote has looked for whoever it left; None: the zygote itself has gone."""
         if remain is None:
             self._proof.blind = True

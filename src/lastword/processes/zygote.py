@@ -16,9 +16,9 @@ from typing import Protocol
 from lastword.errors import ProcessError
 from lastword.processes.cgroups import Group
 from lastword.processes.channel import Channel
-from lastword.processes.inside.family import Kin
+from lastword.processes.inside.family import Relative
 from lastword.processes.inside.wire import Message
-from lastword.processes.page import Page
+from lastword.processes.page import PageWriter
 from lastword.processes.seen import Identity, theirs
 
 _HERE = os.path.dirname(__file__)  # noqa: PTH120 - pathlib is slow to import
@@ -37,10 +37,10 @@ class NoAnswer(ProcessError):
     """The zygote started and said nothing: no level can be had with it."""
 
 
-class Kept(Protocol):
+class KeptWarden(Protocol):
     """A warden that it forked, as its host has it."""
 
-    def looked_for(self, remain: tuple[Kin, ...] | None) -> None:
+    def looked_for(self, remain: tuple[Relative, ...] | None) -> None:
         """The zygote has looked for whoever it left, and these it could not end; None: the zygote
         itself has gone."""
         ...
@@ -53,12 +53,12 @@ class Kept(Protocol):
 class Zygote:
     """A small process that only forks. Started by exec, so that it has nothing of the host's."""
 
-    def __init__(self, *, adopt: bool, scan: bool, page: Page | None = None) -> None:
+    def __init__(self, *, adopt: bool, scan: bool, page: PageWriter | None = None) -> None:
         self.adopts = adopt  # orphans come to it, and are ended
         self.retired = False  # it forks no more, and sees off those whom it forked
         loop = asyncio.get_running_loop()
         self._ready: asyncio.Future[None] = loop.create_future()
-        self._kept: dict[int, Kept] = {}
+        self._kept: dict[int, KeptWarden] = {}
         self._survivors: dict[Identity, int] = {}  # and of which warden they were
         self._page = page
         self._wardens = 0
@@ -103,7 +103,7 @@ class Zygote:
         order: Message,
         end: socket.socket,
         group: Group | None,
-        kept: Kept,
+        kept: KeptWarden,
     ) -> int:
         """Have it fork a warden, to talk over this end; its id here."""
         self._wardens += 1
@@ -163,7 +163,7 @@ class Zygote:
             case _:
                 pass
 
-    def _gone(self, id_: int, left: list[Kin]) -> None:
+    def _gone(self, id_: int, left: list[Relative]) -> None:
         """Those who live on came with every warden that went in the same moment: each is named by
         the one that had seen it."""
         if left:
@@ -199,5 +199,5 @@ class Zygote:
             pause = min(2 * pause, 0.05)
 
 
-def _kin(pid: int, name: str, owner: int, start: int, parent: int) -> Kin:
-    return Kin(pid, name, "", parent, 0, start, owner)
+def _kin(pid: int, name: str, owner: int, start: int, parent: int) -> Relative:
+    return Relative(pid, name, "", parent, 0, start, owner)

@@ -9,7 +9,7 @@ from typing import Any
 from lastword.core.model import Message, SessionId, Turn
 from lastword.core.receipt import AnswerReport, ProcessReport, Unconfirmed
 from lastword.runtime.asking import running
-from lastword.runtime.asks import Home
+from lastword.runtime.asks import ToldIn
 from lastword.runtime.children import ChildRun
 from lastword.runtime.executor import NO_CALL, calling
 from lastword.runtime.fence import Fence
@@ -33,7 +33,7 @@ class ActiveRun:
         processes: Owned,
         parent: ActiveRun | None,
         speech: Speech,
-        home: Home,
+        home: ToldIn,
     ) -> None:
         self.home = home
         self.turn = turn

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from lastword.core import asks
-from lastword.core.asks import Answer, Ask, AskMachine, Closed
+from lastword.core.asks import Answer, Ask, AskEnd, AskMachine
 from lastword.core.cell import CellId, StoredCell
 from lastword.core.entries import Answered, Asked, Withdrawn
 from lastword.core.model import CallId, Message, MessageId, RunId, SessionId
@@ -32,7 +32,7 @@ from lastword.runtime.rendering import cut
 News: TypeAlias = Asked | Answered | Withdrawn
 
 
-class Home(Protocol):
+class ToldIn(Protocol):
     """The session of a run, as far as something is told there of it."""
 
     journal: Journal
@@ -41,16 +41,16 @@ class Home(Protocol):
     def publish(self, fact: Fact) -> object: ...
 
 
-class Asking(Protocol):
+class AskingRun(Protocol):
     """A run that asks."""
 
     hold: Hold
     answers: list[AnswerReport]  # what people said to it
 
     @property
-    def home(self) -> Home: ...
+    def home(self) -> ToldIn: ...
     @property
-    def chain(self) -> Sequence[Asking]:
+    def chain(self) -> Sequence[AskingRun]:
         """It, and the runs that it works for."""
         ...
 
@@ -60,7 +60,7 @@ class _Waiting:
     """A run's ask, and who waits for it."""
 
     question: Question
-    told: Sequence[Asking]  # the run that asks, and those above it
+    told: Sequence[AskingRun]  # the run that asks, and those above it
     answer: asyncio.Future[Answer]
 
     @property
@@ -91,7 +91,7 @@ class Asks:
         every = [one.question for one in self._waiting.values() if one.current]
         return tuple(q for q in every if session is None or session in (q.session, *q.above))
 
-    async def ask(self, question: Question, run: Asking) -> Answer:
+    async def ask(self, question: Question, run: AskingRun) -> Answer:
         """Ask, and wait for the answer. Ends with CancelledError when it is withdrawn. Raises
         `Superseded` if the run may not act, and then nobody is asked."""
         try:
@@ -104,7 +104,7 @@ class Asks:
         finally:
             self._close(self._machine.apply(asks.Dropped(question.id)))
 
-    def _open(self, question: Question, run: Asking, *, shown: bool = True) -> _Waiting:
+    def _open(self, question: Question, run: AskingRun, *, shown: bool = True) -> _Waiting:
         asked = Asked(
             question.run,
             CallId(question.call),
@@ -155,16 +155,16 @@ class Asks:
         with acting(what) as right:
             waiting = self._waiting.get(id)
             if waiting is None:
-                self._machine.apply(asks.Given(id, generation, answer))  # which says why not
+                self._machine.apply(asks.AnswerGiven(id, generation, answer))  # which says why not
                 return
             with waiting.told[0].hold.lock:
                 if right:
                     right.must_hold(what)
-                given = asks.Given(id, generation, answer, waiting.current)
+                given = asks.AnswerGiven(id, generation, answer, waiting.current)
                 closed = self._machine.apply(given)
             self._close(closed)
 
-    def _close(self, closed: Iterable[Closed]) -> None:
+    def _close(self, closed: Iterable[AskEnd]) -> None:
         for one in closed:
             waiting, ask, answer = self._waiting.pop(one.ask.id), one.ask, one.answer
             if answer is None:
@@ -183,7 +183,7 @@ class Asks:
             one.home.publish(replace(news, run=one.hold.run))
         self._told(waiting, news)
 
-    def answered_before(self, question: Question, answer: Answer, run: Asking) -> None:
+    def answered_before(self, question: Question, answer: Answer, run: AskingRun) -> None:
         """A call is on record as asked for and answered, which was before it came to be the run's:
         a program had left it open. Nobody is shown it now."""
         self._open(question, run, shown=False)
@@ -191,13 +191,13 @@ class Asks:
 
     def ended(self, run: RunId, messages: Iterable[MessageId] = ()) -> None:
         """A run has lost its session, or ended; or messages that never began have."""
-        self._close(self._machine.apply(asks.Ended(run, tuple(messages))))
+        self._close(self._machine.apply(asks.RunOver(run, tuple(messages))))
 
     # what programs wait on
 
     def found(self, session: SessionId, cells: Iterable[StoredCell]) -> None:
         """All of a session's that have not ended, as its store has them."""
-        self._machine.apply(asks.Found(session, tuple(cell.record for cell in cells)))
+        self._machine.apply(asks.ProgramsFound(session, tuple(cell.record for cell in cells)))
 
     def stands(self, cell: StoredCell) -> None:
         """Where one stands now."""

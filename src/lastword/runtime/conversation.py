@@ -42,7 +42,7 @@ from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.shared import Shared
 from lastword.runtime.stopping import fence, stop_soon
 from lastword.runtime.tasks import unless_closed
-from lastword.runtime.ticket import Answer, Ticket
+from lastword.runtime.ticket import Stopping, Ticket
 from lastword.runtime.work import Work
 
 log = logging.getLogger("lastword")
@@ -270,12 +270,12 @@ class Conversation:
             await work.messages.acknowledged(ticket, named=sent.id is not None)
             return ticket
 
-    def stop(self, asked: StopAsked) -> Answer:
+    def stop(self, asked: StopAsked) -> Stopping:
         if threading.get_ident() != self.shared.thread:
             raise RuntimeError("stop() is for the event loop's thread; from others, stop_soon()")
         return self.fence(asked)()
 
-    def fence(self, asked: StopAsked) -> Callable[[], Answer]:
+    def fence(self, asked: StopAsked) -> Callable[[], Stopping]:
         """Stop; what is returned, called, carries out the rest and gives the answer."""
         if asked.reason is Reason.SHUTDOWN and self._loading:
             self._loading.cancel()  # what has not been read stays as it is

@@ -34,7 +34,7 @@ from lastword.runtime.threads import DaemonThreads
 R = TypeVar("R")
 
 
-class Desk(Protocol):
+class FrameworkHost(Protocol):
     """What it needs of its session."""
 
     id: SessionId
@@ -47,7 +47,7 @@ class Desk(Protocol):
 class ForFrameworks:
     """The part of a `Run` that knows how frameworks work."""
 
-    def __init__(self, host: Desk, going: ActiveRun, history: Sequence[Shown]) -> None:
+    def __init__(self, host: FrameworkHost, going: ActiveRun, history: Sequence[Shown]) -> None:
         self.history: Sequence[Shown] = (
             history  # what the model is to be shown; this run's message is last
         )

@@ -32,7 +32,7 @@ _A_MOMENT = 1.0  # seconds in which it may read what was written to it
 
 
 @value
-class Piece:
+class OutputPiece:
     """Some of what a job has written."""
 
     text: str
@@ -126,7 +126,7 @@ class Job:
         if not self._ending:
             self.tell()
 
-    def read(self, offset: int = 0, limit: int = MOST) -> Piece:
+    def read(self, offset: int = 0, limit: int = MOST) -> OutputPiece:
         """What it wrote from an offset on, in bytes, some of it at a time."""
         if offset < 0 or limit < 1:
             raise ValueError("what is read begins at 0 or later, and is 1 byte or more")
@@ -138,7 +138,7 @@ class Job:
         more = len(data) > len(some) or code is None  # then half a character is for the next
         text = decoder.decode(some, final=not more)
         end = begin + len(some) - len(decoder.getstate()[0])
-        return Piece(text, begin, end, stream.total, code)
+        return OutputPiece(text, begin, end, stream.total, code)
 
     def _may_be_read(self) -> None:
         if asker := asking():

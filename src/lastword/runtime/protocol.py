@@ -40,7 +40,7 @@ from lastword.core.value import value
 from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
 from lastword.runtime.session_cells import SessionCells
-from lastword.runtime.ticket import Answer, Ticket
+from lastword.runtime.ticket import Stopping, Ticket
 from lastword.stores.contract import Overview
 
 Changing: TypeAlias = EditAsked | RemoveAsked | MoveAsked | ResumeAsked
@@ -93,7 +93,7 @@ class View:
 
 
 @value
-class Page:
+class LogPage:
     """Some of it, and the moment at which it was so."""
 
     number: int  # of the last event that is in it
@@ -119,7 +119,7 @@ class Record(Protocol):
         """All there is to see, and the number of the event after which to go on."""
         ...
 
-    async def page(self, before: int | None, most: int, size: int) -> Page:
+    async def page(self, before: int | None, most: int, size: int) -> LogPage:
         """Of the entries before a number, or of all, the newest: so many, or about so many bytes.
         What it gives is of the step in which it returns."""
         ...
@@ -185,7 +185,7 @@ class Counterpart(Protocol):
         """Return once the message is accepted, and durable. Raises `Refused`."""
         ...
 
-    def stop(self, asked: StopAsked) -> Answer:
+    def stop(self, asked: StopAsked) -> Stopping:
         """Nothing acts after this call; the receipt is what is awaited."""
         ...
 

@@ -23,11 +23,11 @@ from lastword.core.seen import seen
 from lastword.core.transcript import Entry, Said, Shown, Text, Thinking, Unshown
 from lastword.runtime.announcer import queue_of
 from lastword.runtime.journal import Journal, ask
-from lastword.runtime.protocol import Page, View
+from lastword.runtime.protocol import LogPage, View
 from lastword.runtime.seat import Seat
 from lastword.runtime.shared import Shared
 from lastword.runtime.work import Work
-from lastword.stores.contract import Overview, Part, Store, StoredSession
+from lastword.stores.contract import LogPart, Overview, Store, StoredSession
 
 _SHORT = 1000  # entries that are gone through at once; more are beside the loop
 _TRIES = 3  # to read receipts while others are written; then those wait for one reading
@@ -64,7 +64,7 @@ class Reader:
         with self._here() as here:
             return await _view(here)
 
-    async def page(self, before: int | None, most: int, size: int) -> Page:
+    async def page(self, before: int | None, most: int, size: int) -> LogPage:
         self._of.must_be_open()
         with self._here() as here:
             return await _page(here, before, most, size)
@@ -141,7 +141,7 @@ def _moment(here: _Here, found: StoredSession | None) -> tuple[int, Generation, 
     return number, generation, typing, held
 
 
-async def _page(here: _Here, before: int | None, most: int, size: int) -> Page:
+async def _page(here: _Here, before: int | None, most: int, size: int) -> LogPage:
     store, journal = here.store, here.journal
     found = await _standing(here)
     async with journal.reading() as reading:
@@ -159,11 +159,11 @@ async def _page(here: _Here, before: int | None, most: int, size: int) -> Page:
             last = length  # something new does, and counts back through all that lies between
     read = (*part.entries, *between, *tail, *held)
     if part.last < length:
-        return Page(number, generation, typing, part.before, len(part.entries), read)
+        return LogPage(number, generation, typing, part.before, len(part.entries), read)
     more = len(tail) if before is None else max(min(before - 1 - length, len(tail)), 0)
     many = min(len(part.entries) + more, most)
     over = len(part.entries) + more - many
-    return Page(number, generation, typing, part.before + over, many, read[over:])
+    return LogPage(number, generation, typing, part.before + over, many, read[over:])
 
 
 async def _receipts(here: _Here, skip: int, most: int) -> tuple[Receipt, ...]:
@@ -194,7 +194,7 @@ async def _said(here: _Here, ids: Collection[MessageId]) -> tuple[Message, ...]:
     return tuple(found.values())
 
 
-async def _last_cut(here: _Here, part: Part, length: int, runs: Collection[RunId]) -> int:
+async def _last_cut(here: _Here, part: LogPart, length: int, runs: Collection[RunId]) -> int:
     """Of what takes back something that runs said in a part of the log, the last; or its end."""
     if not runs or part.last >= length:
         return part.last

@@ -26,7 +26,7 @@ from lastword.runtime.shared import Shared
 from lastword.runtime.whose import Whose
 
 
-class Left(NamedTuple):
+class LeftSession(NamedTuple):
     """What this process remembers of a session that nobody here has: events are numbered on."""
 
     epoch: str
@@ -45,7 +45,7 @@ class Seat:
         shared: Shared,
         *,
         above: Hold | None = None,  # of a child's run: its parent's, with which it shares the lock
-        before: Left | None = None,
+        before: LeftSession | None = None,
         asks: Asks | None = None,  # of a child's run: those of the person's session
     ) -> None:
         self.id = id
@@ -72,6 +72,6 @@ class Seat:
             return self.feed.append(fact, self.machine.generation)
 
     @property
-    def left(self) -> Left:
+    def left(self) -> LeftSession:
         """What the next seat of that name is to know."""
-        return Left(self.feed.epoch, self.feed.last, self.machine.generation)
+        return LeftSession(self.feed.epoch, self.feed.last, self.machine.generation)

@@ -41,7 +41,7 @@ from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
 from lastword.runtime.protocol import Counterpart, Over, Record, Sent, View
 from lastword.runtime.session_cells import SessionCells
-from lastword.runtime.ticket import Answer, Ticket
+from lastword.runtime.ticket import Stopping, Ticket
 from lastword.stores.contract import Overview
 
 _OURS = re.compile(r"m\d+")  # what a message is called if its sender does not say
@@ -188,7 +188,7 @@ class Session:
         said, whose = encodable(text), origin_of(origin, by)
         return await self._counterpart.send(Sent(said, name, by, whose, attached, on_message))
 
-    def stop(self, *, run: str | None = None, by: str | None = None, said: str = "") -> Answer:
+    def stop(self, *, run: str | None = None, by: str | None = None, said: str = "") -> Stopping:
         """Stop everything that was accepted, or one run. Nothing of it acts after this call.
 
         Await the receipt. The stop itself does not depend on that: it has happened when this

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from lastword.core.cell import CellId, StoredCell, Values
 from lastword.core.cell_events import Frozen
-from lastword.core.cell_orders import Store
+from lastword.core.cell_orders import StoreCell
 from lastword.core.frontier import CellMachine
 from lastword.core.model import CallId, RunId, SessionId
 from lastword.core.receipt import CellReport
@@ -66,7 +66,7 @@ class SessionCells:
         for stored in known:
             machine, orders = CellMachine.restore(stored.record)
             for order in orders:
-                if isinstance(order, Store):
+                if isinstance(order, StoreCell):
                     self._keep(replace(stored, record=order.record))
             if machine.ending is None:
                 self._cells[stored.id] = Asleep(stored, machine)
@@ -148,6 +148,6 @@ class Asleep:
     def freeze(self) -> StoredCell | None:
         """It was standing still, and does so for good."""
         for order in self._machine.apply(Frozen()):
-            if isinstance(order, Store):
+            if isinstance(order, StoreCell):
                 return replace(self.stored, record=order.record)
         return None

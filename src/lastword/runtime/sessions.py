@@ -18,7 +18,7 @@ from lastword.core.model import SessionId
 from lastword.errors import StoreError
 from lastword.runtime.conversation import Conversation
 from lastword.runtime.journal import ask
-from lastword.runtime.seat import Left, Seat
+from lastword.runtime.seat import LeftSession, Seat
 from lastword.runtime.shared import Shared
 from lastword.runtime.tasks import Tasks
 
@@ -38,7 +38,7 @@ class Sessions:
         self._lock = threading.Lock()
         self._at_work: dict[SessionId, Conversation] = {}
         self._known: WeakValueDictionary[SessionId, Conversation] = WeakValueDictionary()
-        self._left: dict[SessionId, Left] = {}  # of those that nobody may have any more
+        self._left: dict[SessionId, LeftSession] = {}  # of those that nobody may have any more
         self._looks: dict[SessionId, tuple[tuple[int, int], float]] = {}
         self._releases = Tasks()
         self._timer: asyncio.Handle | None = None

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
 from lastword.core.transcript import Shown
-from lastword.processes import Completed, Limits, Process, command
+from lastword.processes import Completed, Process, ProcessLimits, command
 from lastword.processes.command import OUTPUT_LIMIT, Stdin
 from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.checks import must_be_one_of, must_be_seconds, must_be_text
-from lastword.runtime.framework import Desk, ForFrameworks
+from lastword.runtime.framework import ForFrameworks, FrameworkHost
 from lastword.runtime.jobs import Job, Jobs
 
 
-class Starter(Desk, Protocol):
+class Starter(FrameworkHost, Protocol):
     """What it needs of its session."""
 
     def grace_of(self, asked: float | None) -> float: ...
@@ -40,7 +40,7 @@ class Starting(ForFrameworks):
         merged: bool = False,
         on_stop: Literal["end", "leave", "keep"] = "end",
         grace: float | None = None,
-        limits: Limits | None = None,
+        limits: ProcessLimits | None = None,
         output_limit: int = OUTPUT_LIMIT,
         told: bool = True,
     ) -> Process:
@@ -96,7 +96,7 @@ class Starting(ForFrameworks):
         stdin: bytes = b"",
         timeout: float | None = None,
         grace: float | None = None,
-        limits: Limits | None = None,
+        limits: ProcessLimits | None = None,
     ) -> Completed:
         """Run a command line to its end; its exit code and what it wrote, both streams in one.
 

@@ -27,7 +27,7 @@ from lastword.runtime.seat import Seat
 from lastword.runtime.shared import Shared
 from lastword.runtime.stop import Settlement
 from lastword.runtime.tasks import unless_closed
-from lastword.runtime.ticket import Answer
+from lastword.runtime.ticket import Stopping
 from lastword.runtime.work import Work
 
 
@@ -49,19 +49,19 @@ class Stoppable(Protocol):
     def load(self) -> asyncio.Task[None]: ...
 
 
-def fence(of: Stoppable, asked: StopAsked) -> Callable[[], Answer]:
+def fence(of: Stoppable, asked: StopAsked) -> Callable[[], Stopping]:
     """Stop; what is returned, called, carries out the rest and gives the answer."""
     try:
         move = of.seat.inbox.make(asked)
     except Superseded:
         return partial(_not_stopped, of, asked)
 
-    def carry_out() -> Answer:
+    def carry_out() -> Stopping:
         of.carry_out()
         if asked.reason is Reason.SHUTDOWN:
             move.early = False
         answer = _answer(of, move, run_here())
-        return Answer(answer, partial(_fenced, of, move, _settlement(of, move), answer))
+        return Stopping(answer, partial(_fenced, of, move, _settlement(of, move), answer))
 
     return carry_out
 
@@ -172,7 +172,7 @@ def _refused(of: Stoppable, asked: StopAsked) -> Receipt:
     return _at_fence(of, move, beyond=why)
 
 
-def _not_stopped(of: Stoppable, asked: StopAsked) -> Answer:
+def _not_stopped(of: Stoppable, asked: StopAsked) -> Stopping:
     receipt, loop = _refused(of, asked), of.shared.loop
     answer: asyncio.Future[Receipt] = loop.create_future()
     # not at once: a loop that asks until all is quiet must not stall the event loop
@@ -181,7 +181,7 @@ def _not_stopped(of: Stoppable, asked: StopAsked) -> Answer:
     async def fenced() -> Receipt:
         return receipt
 
-    return Answer(answer, fenced)
+    return Stopping(answer, fenced)
 
 
 def _given(receipt: Receipt) -> asyncio.Future[Receipt]:

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from lastword.core.model import SessionId
 from lastword.processes import Processes
-from lastword.processes.page import Page
+from lastword.processes.page import PageWriter
 from lastword.runtime.conversation import Conversation
 from lastword.runtime.journal import ask
 from lastword.stores.contract import Store
@@ -34,7 +34,7 @@ class _Tenancy:
     """One runtime's, for as long as it is open."""
 
     def __init__(
-        self, tenure: Tenure, page: Page, find: Callable[[SessionId], Conversation | None]
+        self, tenure: Tenure, page: PageWriter, find: Callable[[SessionId], Conversation | None]
     ) -> None:
         self._page = page  # on which the zygote and the wardens see the lease
         self._find = find

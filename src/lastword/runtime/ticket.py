@@ -115,7 +115,7 @@ class Ticket:
         return future.result()
 
 
-class Answer(Coroutine[Any, Any, Receipt]):
+class Stopping(Coroutine[Any, Any, Receipt]):
     """The receipt of a stop, when it comes: to be awaited, handed to a task, or left alone.
 
     A coroutine would warn if it were not awaited, and a future cannot be made a task of; a stop

@@ -4,7 +4,7 @@
 """
 
 from lastword.server.asgi import app
-from lastword.server.limits import Limits
-from lastword.server.who import Right, Token, Who
+from lastword.server.limits import ServerLimits
+from lastword.server.who import ApiToken, Right, Who
 
-__all__ = ["Limits", "Right", "Token", "Who", "app"]
+__all__ = ["ApiToken", "Right", "ServerLimits", "Who", "app"]

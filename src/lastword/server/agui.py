@@ -18,9 +18,9 @@ from lastword.core.model import MessageId, Outcome, RunId
 from lastword.core.question import Question
 from lastword.core.scene import AskOpened
 from lastword.errors import AnswerRefused, LastwordError, SlowWatcher
-from lastword.server.agui_events import About, Encoder, Event
+from lastword.server.agui_events import AguiRun, Encoder, Event
 from lastword.server.agui_input import ResumeEntry, RunAgentInput, answer, last_words, message
-from lastword.server.desk import Asked
+from lastword.server.desk import ApiRequest
 from lastword.server.drawn import still
 from lastword.server.front import must_have_room
 from lastword.server.hub import Hub
@@ -43,7 +43,7 @@ _ENTRIES = 5_000  # of the log that a snapshot has
 _CLOSED = {"deleted": "the session was deleted", "lost": "another process has the session"}
 
 
-class Telling:
+class AguiStream:
     """What a stream tells of one run, while it is told."""
 
     def __init__(
@@ -87,7 +87,7 @@ class Telling:
         return framed(self._encoder.failed(why, _CLOSED.get(why, "the server was shut down")))
 
 
-async def run(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+async def run(asked: ApiRequest, scope: Scope, receive: Receive, send: Send) -> None:
     """Do what a request says, and tell what comes of it."""
     must_have_room(scope)
     given = await asked.body(RunAgentInput)
@@ -106,7 +106,7 @@ async def run(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
             moment = still(following.picture, following.session.fenced)
             first = framed(await asyncio.to_thread(encoder.first, moment, ended))
         hub = desk.streams.hub(following.session, asked.shapes)
-        telling = Telling(hub, following, encoder, asked.questions)
+        telling = AguiStream(hub, following, encoder, asked.questions)
         watcher = Watcher(hub, scope, receive, send, telling)
         with desk.streams.watched(hub, watcher):
             try:
@@ -124,7 +124,7 @@ def framed(told: Iterable[Event]) -> bytes:
 # what is asked for
 
 
-def _must_be_allowed(asked: Asked, given: RunAgentInput) -> None:
+def _must_be_allowed(asked: ApiRequest, given: RunAgentInput) -> None:
     needed: list[Right] = ["read", "approve"] if given.resume else ["read"]
     for right in needed:
         if right not in asked.who.rights:
@@ -136,7 +136,7 @@ def _must_be_allowed(asked: Asked, given: RunAgentInput) -> None:
         )
 
 
-def _stops(asked: Asked) -> bool:
+def _stops(asked: ApiRequest) -> bool:
     """Whether to leave is to stop."""
     told, may = asked.choice("on_disconnect", "stop", "continue"), "stop" in asked.who.rights
     if "on_disconnect" in asked.request.query_params and told == "stop" and not may:
@@ -152,8 +152,8 @@ def _stop(following: Following, run: RunId | None, by: str) -> None:
 
 
 async def _done(
-    asked: Asked, given: RunAgentInput, following: Following
-) -> tuple[About, Outcome | None]:
+    asked: ApiRequest, given: RunAgentInput, following: Following
+) -> tuple[AguiRun, Outcome | None]:
     """Do it. What a stream is to tell of, beginning with the moment before that; and how it ended,
     if it was over by then."""
     said, session = last_words(given.messages), following.session
@@ -162,7 +162,7 @@ async def _done(
     known = {one.id for one in await session.record.said([MessageId(one.id) for one in said])}
     following.picture, *_ = await pictured(session, _ENTRIES)
     active = session.active
-    about = About(given.thread_id, given.run_id, None, lambda: active, given.knows_cancelled)
+    about = AguiRun(given.thread_id, given.run_id, None, lambda: active, given.knows_cancelled)
     new = [one for one in said if one.id not in known]
     if given.resume:
         _answer(asked, given.resume)
@@ -178,7 +178,7 @@ async def _done(
     return about, None if new else ticket.known_outcome
 
 
-def _answer(asked: Asked, resume: Sequence[ResumeEntry]) -> None:
+def _answer(asked: ApiRequest, resume: Sequence[ResumeEntry]) -> None:
     """All of them, or none: what cannot be answered is refused by what became of it."""
     open_ = {(one.id, one.generation) for one in asked.questions()}
     answers = [answer(one) for one in resume]
@@ -186,7 +186,7 @@ def _answer(asked: Asked, resume: Sequence[ResumeEntry]) -> None:
         answered(asked, id_, told)
 
 
-async def _refuse(asked: Asked, error: AnswerRefused, send: Send) -> None:
+async def _refuse(asked: ApiRequest, error: AnswerRefused, send: Send) -> None:
     """A run that continues from nothing fails; that is told where a client listens."""
     trouble = trouble_of(error, asked.who.space, asked.name)
     told = {"type": "RUN_ERROR", "message": trouble.detail, "code": trouble.slug}

@@ -51,7 +51,7 @@ _ANSWER: Event = {
 }
 
 
-class About(NamedTuple):
+class AguiRun(NamedTuple):
     """What a stream tells of, by the names that its client has for it, and by ours."""
 
     thread: str
@@ -66,7 +66,7 @@ class About(NamedTuple):
 class Encoder:
     """One stream's."""
 
-    def __init__(self, about: About, shapes: Shapes) -> None:
+    def __init__(self, about: AguiRun, shapes: Shapes) -> None:
         self._about = about
         self._shapes = shapes
         self._open: tuple[Spoken, str] | None = None  # what is being said, and its id

@@ -16,16 +16,16 @@ from lastword.agent.permission import Questions
 from lastword.errors import LastwordError
 from lastword.runtime.runtime import Runtime
 from lastword.server import pages
-from lastword.server.desk import Asked, Desk, Reply
+from lastword.server.desk import ApiRequest, Reply, ServerState
 from lastword.server.front import LOOPBACK, Front, WhoAsks, must_have_room, refuse
-from lastword.server.limits import Limits, may_have_right_of_way
+from lastword.server.limits import ServerLimits, may_have_right_of_way
 from lastword.server.openapi import document
 from lastword.server.operation import Handler, Operation, Stream
 from lastword.server.operations import OPERATIONS
 from lastword.server.pieces import in_pieces
 from lastword.server.problems import Trouble, trouble_of
 from lastword.server.shapes import encode
-from lastword.server.who import NOBODY, Keys, Token, Who
+from lastword.server.who import NOBODY, ApiToken, Keys, Who
 
 log = logging.getLogger("lastword")
 
@@ -33,11 +33,11 @@ log = logging.getLogger("lastword")
 def app(
     runtime: Runtime,
     *,
-    tokens: Iterable[Token] = (),
+    tokens: Iterable[ApiToken] = (),
     who: WhoAsks | None = None,
     hosts: Collection[str] | None = None,
     questions: Questions | None = None,
-    limits: Limits | None = None,
+    limits: ServerLimits | None = None,
     agent: str = "",
 ) -> ASGIApp:
     """An ASGI app for the sessions of a runtime, to be mounted or served.
@@ -49,12 +49,14 @@ def app(
     tokens = tuple(tokens)
     if hosts is None and not tokens and who is None:
         hosts = LOOPBACK
-    desk = Desk(runtime, questions, Keys(tokens) if tokens else None, limits or Limits(), agent)
+    desk = ServerState(
+        runtime, questions, Keys(tokens) if tokens else None, limits or ServerLimits(), agent
+    )
     return routes(desk, hosts=hosts, who=who)
 
 
 def routes(
-    desk: Desk,
+    desk: ServerState,
     *,
     hosts: Collection[str] | None = None,
     who: WhoAsks | None = None,
@@ -83,7 +85,7 @@ async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
 class _Endpoint:
     """All that can be asked at one path."""
 
-    def __init__(self, desk: Desk, operations: dict[str, Operation]) -> None:
+    def __init__(self, desk: ServerState, operations: dict[str, Operation]) -> None:
         self._desk = desk
         self._operations = operations
         self._first = {method: one.first for method, one in operations.items()}
@@ -121,7 +123,7 @@ class _Endpoint:
         who = cast("Who | None", scope["lastword.who"])
         if who is None and not operation.open and "lastword.unknown" in scope:
             raise cast("Trouble", scope["lastword.unknown"])
-        asked = Asked(self._desk, _allowed(operation, who), Request(scope, receive))
+        asked = ApiRequest(self._desk, _allowed(operation, who), Request(scope, receive))
         if operation.sends:
             await cast("Stream", operation.handler)(asked, scope, receive, send)
             return

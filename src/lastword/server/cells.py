@@ -12,12 +12,12 @@ from lastword.cells.inside.plain import NotPlain
 from lastword.core.cell import Observation, StoredCell
 from lastword.core.frontier import CellMachine
 from lastword.server import cell_wire
-from lastword.server.desk import Asked, Reply, reply
+from lastword.server.desk import ApiRequest, Reply, reply
 from lastword.server.problems import Trouble
 from lastword.server.shapes import cell_ending, encode
 
 
-async def listed(asked: Asked) -> Reply:
+async def listed(asked: ApiRequest) -> Reply:
     """The cells of a session, in the order they were begun."""
     session = await asked.known()
     every = await session.cells()
@@ -25,7 +25,7 @@ async def listed(asked: Asked) -> Reply:
     return reply(cell_wire.Cells([_out(asked, cell) for cell in every]))
 
 
-async def paused(asked: Asked) -> Reply:
+async def paused(asked: ApiRequest) -> Reply:
     """The cells of all sessions that stand at a frontier."""
     space = asked.who.space
     every = await cells.paused(asked.desk.runtime)
@@ -38,7 +38,7 @@ async def paused(asked: Asked) -> Reply:
     return reply(cell_wire.Cells([_out(asked, cell) for cell in mine]))
 
 
-async def frontier(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+async def frontier(asked: ApiRequest, scope: Scope, receive: Receive, send: Send) -> None:
     """Where a cell stands; what it printed is given once, and goes back if nobody was there."""
     del scope, receive
     session = await asked.known()
@@ -59,7 +59,7 @@ async def frontier(asked: Asked, scope: Scope, receive: Receive, send: Send) -> 
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def resume(asked: Asked) -> Reply:
+async def resume(asked: ApiRequest) -> Reply:
     """Answer calls of a paused cell, by the number of the frontier at which they were seen."""
     told = await asked.body(cell_wire.ResumeIn)
     session = await asked.known()
@@ -78,7 +78,7 @@ async def resume(asked: Asked) -> Reply:
     return reply(asked.shapes.ticket(ticket, asked.name, session.generation), 202)
 
 
-async def terminate(asked: Asked) -> Reply:
+async def terminate(asked: ApiRequest) -> Reply:
     """End a cell: nothing of it is committed."""
     session = await asked.known()
     ending = await cells.terminate(session, asked.part("cell"))
@@ -94,14 +94,14 @@ def _answer(call: str, told: cell_wire.CallAnswer) -> cells.Ok | cells.Err:
     return cells.Ok(told.value) if told.error is UNSET else cells.Err(told.error)
 
 
-def _out(asked: Asked, cell: StoredCell) -> cell_wire.CellOut:
+def _out(asked: ApiRequest, cell: StoredCell) -> cell_wire.CellOut:
     """What no process has at hand any more, and did not stand at a frontier, is lost."""
     at_hand = cell.id in asked.desk.runtime.session(cell.session).shelf
     machine, _ = CellMachine.restore(cell.record)
     return asked.shapes.cell(cell, None if at_hand else machine.ending)
 
 
-def _frontier(asked: Asked, seen: Observation) -> cell_wire.FrontierOut:
+def _frontier(asked: ApiRequest, seen: Observation) -> cell_wire.FrontierOut:
     return cell_wire.FrontierOut(
         cell=asked.part("cell"),
         generation=seen.generation,

@@ -358,7 +358,7 @@ class Snapshot(EventOut, tag="snapshot"):
     more: bool
 
 
-class Past(Struct):
+class PastOut(Struct):
     """What some of the log shows; what lies before that comes, as far as there is `more`, `before`
     that number."""
 

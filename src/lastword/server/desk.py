@@ -18,7 +18,7 @@ from lastword.core.receipt import Receipt
 from lastword.errors import UnknownSession
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
-from lastword.server.limits import Limits, Shares
+from lastword.server.limits import ServerLimits, Shares
 from lastword.server.problems import Trouble
 from lastword.server.shapes import Shapes, encode, unread
 from lastword.server.streams import Streams
@@ -35,13 +35,13 @@ _PARTS = 50_000
 
 
 @dataclass(eq=False)
-class Desk:
+class ServerState:
     """One server's."""
 
     runtime: Runtime
     questions: Questions | None
     keys: Keys | None
-    limits: Limits
+    limits: ServerLimits
     agent: str
     closing: bool = False
     shares: Shares = field(init=False)
@@ -75,10 +75,10 @@ async def made(told: object, status: int = 200) -> Reply:
     return await asyncio.to_thread(reply, told, status)
 
 
-class Asked:
+class ApiRequest:
     """A request, and who makes it."""
 
-    def __init__(self, desk: Desk, who: Who, request: Request) -> None:
+    def __init__(self, desk: ServerState, who: Who, request: Request) -> None:
         self.desk = desk
         self.who = who
         self.request = request

@@ -25,9 +25,9 @@ class Drawn:
         self._shapes = shapes
         self._out = shapes.out
 
-    def past(self, picture: Picture, before: int) -> out.Past:
+    def past(self, picture: Picture, before: int) -> out.PastOut:
         """What a part of the log shows, which so many entries come before."""
-        return out.Past(
+        return out.PastOut(
             items=self.items(picture.items),
             messages=[self.said(one) for one in picture.messages.values()],
             pending=list(picture.pending),

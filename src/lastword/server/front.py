@@ -15,7 +15,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lastword.server.limits import may_have_right_of_way
-from lastword.server.lines import ID, Line
+from lastword.server.lines import ID, RequestLine
 from lastword.server.problems import Trouble, mistake
 from lastword.server.who import PERSON, Keys, Who
 
@@ -59,7 +59,7 @@ class Front:
                 await send({"type": "websocket.close", "code": 1000})
             return
 
-        begun, line = False, Line(scope)
+        begun, line = False, RequestLine(scope)
 
         async def labelled(message: Message) -> None:
             nonlocal begun

@@ -16,7 +16,7 @@ RESERVE = 256  # connections beyond the limit, for what has right of way
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServerLimits:
     """Of one server. Who asks for more is refused, politely; nothing that goes on is touched."""
 
     body: int = 8 << 20  # bytes of a request
@@ -33,7 +33,7 @@ class Limits:
     idle: float = 30.0  # seconds that a connection may wait for its next request
     stalled: float = 30.0  # seconds in which somebody has to take something of what it asked for
 
-    def within_reach(self) -> Limits:
+    def within_reach(self) -> ServerLimits:
         """The same, or less if this process may not have as many files open: who comes when there
         is none left could not even be refused."""
         wanted = self.connections + RESERVE + _SPARE
@@ -68,7 +68,7 @@ def may_have_right_of_way(method: str, path: str, headers: Mapping[str, str]) ->
 class Shares:
     """What each principal has at this moment."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._requests: Counter[str] = Counter()
         self._stops: Counter[str] = Counter()

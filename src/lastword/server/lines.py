@@ -21,7 +21,7 @@ log = logging.getLogger(REQUESTS)
 _LONGEST = 500  # characters of a path
 
 
-class Line:
+class RequestLine:
     """Of one request, from its beginning to its end."""
 
     def __init__(self, scope: Scope) -> None:

@@ -7,14 +7,14 @@ from itertools import accumulate
 
 from lastword.core.model import Outcome
 from lastword.runtime.counters import BOUNDS
-from lastword.server.desk import Asked, Reply
+from lastword.server.desk import ApiRequest, Reply
 
 _RUNS = (o for o in Outcome if o not in {Outcome.WITHDRAWN, Outcome.REFUSED})
 _OUTCOMES = tuple(_RUNS)
 _FATES = ("ended", "killed", "unconfirmed")
 
 
-async def metrics(asked: Asked) -> Reply:
+async def metrics(asked: ApiRequest) -> Reply:
     """Runs by outcome, stops and how long they took, effects refused, processes ended, watchers."""
     desk = asked.desk
     counters, sessions = desk.runtime.counters, desk.runtime.at_hand

@@ -8,12 +8,12 @@ from typing import Any, Literal, TypeAlias
 
 from starlette.types import Receive, Scope, Send
 
-from lastword.server.desk import Asked, Reply
+from lastword.server.desk import ApiRequest, Reply
 from lastword.server.limits import has_right_of_way
 from lastword.server.who import Right
 
-Handler: TypeAlias = Callable[[Asked], Awaitable[Reply]]
-Stream: TypeAlias = Callable[[Asked, Scope, Receive, Send], Awaitable[None]]
+Handler: TypeAlias = Callable[[ApiRequest], Awaitable[Reply]]
+Stream: TypeAlias = Callable[[ApiRequest, Scope, Receive, Send], Awaitable[None]]
 Method: TypeAlias = Literal["GET", "POST", "PATCH", "DELETE"]
 
 
@@ -43,7 +43,9 @@ class Operation:
     problems: tuple[str, ...] = ()
     open: bool = False  # to who is not known, too
     sends: bool = False  # its handler sends the answer itself
-    may_stop: Callable[[Asked], Awaitable[bool]] | None = None  # by what it says, a stop after all
+    may_stop: Callable[[ApiRequest], Awaitable[bool]] | None = (
+        None  # by what it says, a stop after all
+    )
 
     @property
     def first(self) -> bool:

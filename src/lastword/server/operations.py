@@ -19,19 +19,19 @@ from lastword.server import (
     sessions,
     wire,
 )
-from lastword.server.desk import Asked, Reply, reply
+from lastword.server.desk import ApiRequest, Reply, reply
 from lastword.server.operation import Operation, Query
 from lastword.server.problems import Trouble
 from lastword.server.watching import events, follow
 
 
-async def healthz(asked: Asked) -> Reply:
+async def healthz(asked: ApiRequest) -> Reply:
     """Whether the process answers."""
     del asked
     return reply(wire.Health("ok"))
 
 
-async def readyz(asked: Asked) -> Reply:
+async def readyz(asked: ApiRequest) -> Reply:
     """Whether messages are taken."""
     if asked.desk.closing:
         raise Trouble("closing", "no new messages are taken")
@@ -78,7 +78,7 @@ OPERATIONS: tuple[Operation, ...] = (
         sessions.link,
         "admin",
         "A new one-time link to the page.",
-        wire.Link,
+        wire.SignInLink,
         status=201,
     ),
     Operation(
@@ -99,7 +99,7 @@ OPERATIONS: tuple[Operation, ...] = (
         sessions.listed,
         "read",
         "The sessions, newest first.",
-        wire.Sessions,
+        wire.SessionsOut,
         query=(_LIMIT, Query("before", "`next` of the page before.", {"type": "string"})),
     ),
     Operation(
@@ -201,7 +201,7 @@ OPERATIONS: tuple[Operation, ...] = (
         records.past,
         "read",
         "What entries of the log show, as a snapshot shows the newest.",
-        change_wire.Past,
+        change_wire.PastOut,
         query=(
             _LIMIT,
             Query("before", "Entries before this one.", _count(1, records.MOST)),
@@ -215,7 +215,7 @@ OPERATIONS: tuple[Operation, ...] = (
         records.transcript,
         "read",
         "What a model would be shown.",
-        wire.Transcript,
+        wire.TranscriptOut,
         query=(_LIMIT, _AFTER, _BELOW),
         problems=("unknown-session",),
     ),
@@ -246,7 +246,7 @@ OPERATIONS: tuple[Operation, ...] = (
         processes.listed,
         "read",
         "The processes that its runs have started.",
-        process_wire.Processes,
+        process_wire.ProcessesOut,
         problems=("unknown-session",),
     ),
     Operation(
@@ -288,7 +288,7 @@ OPERATIONS: tuple[Operation, ...] = (
         processes.end,
         "stop",
         "End what goes on under an id, with all that it started.",
-        process_wire.Processes,
+        process_wire.ProcessesOut,
         problems=("unknown-session", "not-found", "not-allowed"),
     ),
     Operation("GET", _QUEUE, queue.listed, "read", "The messages that wait.", wire.QueueOut),

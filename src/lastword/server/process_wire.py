@@ -35,7 +35,7 @@ class ProcessOut(Struct):
     output: str
 
 
-class Processes(Struct):
+class ProcessesOut(Struct):
     """Those that run, and the last of those that have ended."""
 
     processes: list[ProcessOut]

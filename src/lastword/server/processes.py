@@ -6,13 +6,13 @@ from lastword.core.receipt import ProcessNews
 from lastword.core.scene import Span
 from lastword.runtime.jobs import MOST, Job, signal_named
 from lastword.server import process_wire
-from lastword.server.desk import Asked, Reply, made, reply
+from lastword.server.desk import ApiRequest, Reply, made, reply
 from lastword.server.problems import Trouble
 from lastword.server.records import MOST as ANY
 from lastword.surfaces.processes import given, named, sent, too_late
 
 
-async def listed(asked: Asked) -> Reply:
+async def listed(asked: ApiRequest) -> Reply:
     """Those that run, and the last of those that have ended."""
     session = await asked.known()
     jobs, spans = {job.id: job for job in session.processes}, [*session.spans]
@@ -20,10 +20,10 @@ async def listed(asked: Asked) -> Reply:
     spans += [_of_an_agent_below(job) for id_, job in jobs.items() if id_ not in here]
     written = {id_: job.output for id_, job in jobs.items()}
     told = [asked.shapes.process(span, written.get(span.news.job, "")) for span in spans]
-    return await made(process_wire.Processes(told))
+    return await made(process_wire.ProcessesOut(told))
 
 
-async def output(asked: Asked) -> Reply:
+async def output(asked: ApiRequest) -> Reply:
     """What it wrote, from an offset on."""
     begin, limit = (
         asked.number("offset", 0, most=ANY),
@@ -35,7 +35,7 @@ async def output(asked: Asked) -> Reply:
     return await made(process_wire.OutputOut(*what, job.ending if piece.code is not None else ""))
 
 
-async def write(asked: Asked) -> Reply:
+async def write(asked: ApiRequest) -> Reply:
     """Have it read something."""
     told, job = await asked.body(process_wire.InputIn), await _to_act_on(asked)
     try:
@@ -45,7 +45,7 @@ async def write(asked: Asked) -> Reply:
     return reply(process_wire.Given(read, given(job, read)))
 
 
-async def signal(asked: Asked) -> Reply:
+async def signal(asked: ApiRequest) -> Reply:
     """Send it a signal."""
     told, job = await asked.body(process_wire.SignalIn), await _to_act_on(asked)
     try:
@@ -57,13 +57,15 @@ async def signal(asked: Asked) -> Reply:
     return reply(process_wire.Given(True, sent(job, number)))
 
 
-async def end(asked: Asked) -> Reply:
+async def end(asked: ApiRequest) -> Reply:
     """End it, with all that it started."""
     job = await _to_act_on(asked)
     if not job.alive:
         raise Trouble("not-found", too_late(job))
     await job.end()
-    return await listed(asked) if "read" in asked.who.rights else reply(process_wire.Processes([]))
+    return (
+        await listed(asked) if "read" in asked.who.rights else reply(process_wire.ProcessesOut([]))
+    )
 
 
 def _of_an_agent_below(job: Job) -> Span:
@@ -72,7 +74,7 @@ def _of_an_agent_below(job: Job) -> Span:
     return Span(news, job.started_at)
 
 
-async def _to_act_on(asked: Asked) -> Job:
+async def _to_act_on(asked: ApiRequest) -> Job:
     """Whatever is done to it takes what a stop of its run takes, at least."""
     who = asked.who
     if "stop" not in who.rights:

@@ -16,11 +16,11 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from lastword.server.front import LABELS
-from lastword.server.limits import RESERVE, Limits, has_right_of_way, may_have_right_of_way
+from lastword.server.limits import RESERVE, ServerLimits, has_right_of_way, may_have_right_of_way
 from lastword.server.lines import ID, turned_away
 from lastword.server.pace import Pace
 from lastword.server.problems import Trouble
-from lastword.server.ways import Connection, Way, Ways
+from lastword.server.ways import ClientConnection, Way, Ways
 from lastword.server.who import Who
 
 _log = logging.getLogger("lastword.http")
@@ -28,7 +28,7 @@ _log.setLevel(logging.ERROR)  # what is wrong with a request is told in its line
 _AHEAD = 16  # requests of one connection that may wait, of who is known
 
 
-def protocol(limits: Limits, whose: Callable[[Scope], Who | None]) -> type[asyncio.Protocol]:
+def protocol(limits: ServerLimits, whose: Callable[[Scope], Who | None]) -> type[asyncio.Protocol]:
     """The protocol of a server with these limits, that knows who asks by a request's head."""
     house = _House(limits, whose, Ways(), Ways(), Pace(), set(), set())
     return type("Protocol", (_Protocol,), {"house": house})
@@ -42,7 +42,7 @@ class _House(NamedTuple):
     gives way to whoever comes.
     """
 
-    limits: Limits
+    limits: ServerLimits
     whose: Callable[[Scope], Who | None]
     ways: Ways
     reserve: Ways
@@ -110,7 +110,7 @@ class _Protocol(HttpToolsProtocol):
         house.crowded.discard(self)
         house.inside.add(self)
 
-    def _makes_way(self, one: Connection | None) -> bool:
+    def _makes_way(self, one: ClientConnection | None) -> bool:
         if not isinstance(one, _Protocol):
             return False
         one.send_away()

@@ -12,11 +12,11 @@ from lastword.core.resume import resume_in
 from lastword.errors import NotWaiting, UnknownQuestion
 from lastword.runtime.session import Session
 from lastword.server import wire
-from lastword.server.desk import Asked, Reply, made, reply
+from lastword.server.desk import ApiRequest, Reply, made, reply
 from lastword.server.problems import Trouble
 
 
-async def listed(asked: Asked) -> Reply:
+async def listed(asked: ApiRequest) -> Reply:
     """The messages that wait, in the order of their turns."""
     session = await asked.named()
     news = await session.queued()
@@ -26,7 +26,7 @@ async def listed(asked: Asked) -> Reply:
     return await made(asked.shapes.queue(news))
 
 
-async def change(asked: Asked) -> Reply:
+async def change(asked: ApiRequest) -> Reply:
     """Give a message that waits another text, or another place."""
     told, message = await asked.body(wire.QueueChange), asked.part("message")
     session = await asked.named()
@@ -43,7 +43,7 @@ async def change(asked: Asked) -> Reply:
 
 
 @contextmanager
-def fits(asked: Asked, session: Session, said: wire.MessageIn) -> Generator[None]:
+def fits(asked: ApiRequest, session: Session, said: wire.MessageIn) -> Generator[None]:
     """Whether there is room for a message to wait, while it is being accepted."""
     size = _size(said.text) + sum(_size(one.data) for one in said.attachments)
     coming = asked.desk.coming
@@ -57,7 +57,7 @@ def fits(asked: Asked, session: Session, said: wire.MessageIn) -> Generator[None
             del coming[session.id]
 
 
-def _must_fit(asked: Asked, session: Session, size: int, less: str = "") -> None:
+def _must_fit(asked: ApiRequest, session: Session, size: int, less: str = "") -> None:
     waiting = [one.message for one in session.waiting.messages if one.message.id != less]
     here = sum(_size(m.text) + sum(_size(a.data) for a in m.attachments) for m in waiting)
     most = asked.desk.limits.waiting
@@ -71,7 +71,7 @@ def _size(text: str) -> int:
     return len(text) if text.isascii() else 4 * len(text)
 
 
-def _place(asked: Asked, to: int) -> int:
+def _place(asked: ApiRequest, to: int) -> int:
     """Among those that can be moved: what was sent to steer comes first, and stays there."""
     ahead = sum(one.placed == "steering" for one in asked.session.waiting.messages)
     return max(to - ahead, 0)
@@ -84,7 +84,7 @@ def _must_be_words(session: Session, message: str) -> None:
         raise Trouble("bad-request", "answers to a program cannot be edited; remove them instead")
 
 
-async def remove(asked: Asked) -> Reply:
+async def remove(asked: ApiRequest) -> Reply:
     """Take a message that waits out of the queue."""
     session = await asked.named()
     await _must_be_theirs(asked)
@@ -92,14 +92,14 @@ async def remove(asked: Asked) -> Reply:
     return await listed(asked)
 
 
-async def resume(asked: Asked) -> Reply:
+async def resume(asked: ApiRequest) -> Reply:
     """Let what a stop left waiting go on."""
     session = await asked.named()
     await session.resume()
     return await listed(asked)
 
 
-async def _must_be_theirs(asked: Asked) -> None:
+async def _must_be_theirs(asked: ApiRequest) -> None:
     """Who has no right to stop may change what is theirs."""
     message, rights = asked.part("message"), asked.who.rights
     if "stop" in rights:
@@ -114,13 +114,13 @@ async def _must_be_theirs(asked: Asked) -> None:
         raise Trouble("not-allowed", f"{asked.who.name} did not send message {message}")
 
 
-async def answer(asked: Asked) -> Reply:
+async def answer(asked: ApiRequest) -> Reply:
     """Answer a question of a run's. The first answer holds."""
     answered(asked, asked.part("question"), await asked.body(wire.AnswerIn))
     return reply(wire.Empty())
 
 
-def answered(asked: Asked, id_: str, told: wire.AnswerIn) -> None:
+def answered(asked: ApiRequest, id_: str, told: wire.AnswerIn) -> None:
     """The same, for an answer that came in another way. Raises `AnswerRefused`."""
     questions = asked.desk.questions
     if questions is None:

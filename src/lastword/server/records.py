@@ -15,10 +15,10 @@ from lastword.core.entries import Entry, Said
 from lastword.core.model import MessageId, RunId
 from lastword.core.picture import Picture
 from lastword.core.transcript import build
-from lastword.runtime.protocol import Page, Record
+from lastword.runtime.protocol import LogPage, Record
 from lastword.runtime.session import Session
 from lastword.server import wire
-from lastword.server.desk import Asked, Reply, made
+from lastword.server.desk import ApiRequest, Reply, made
 from lastword.server.drawn import Drawn
 from lastword.server.pieces import in_pieces
 from lastword.server.shapes import PAGE, Shapes, asked_before
@@ -31,7 +31,7 @@ _LINES = [(b"content-type", b"application/jsonl"), (b"cache-control", b"no-store
 MOST = 1_000_000_000  # a number of anything
 
 
-async def log(asked: Asked) -> Reply:
+async def log(asked: ApiRequest) -> Reply:
     """Entries of the log before a number, the newest of them, oldest first."""
     before = asked.number("before", MOST, least=1, most=MOST)
     limit = asked.number("limit", 100, least=1)
@@ -43,7 +43,7 @@ async def log(asked: Asked) -> Reply:
     return await made(wire.Log(entries, earlier > 0, messages))
 
 
-async def past(asked: Asked) -> Reply:
+async def past(asked: ApiRequest) -> Reply:
     """What entries before a number show, the newest of them, for who draws a session."""
     before = asked.number("before", MOST, least=1, most=MOST)
     limit = asked.number("limit", 100, least=1)
@@ -53,7 +53,7 @@ async def past(asked: Asked) -> Reply:
     return await made(await asyncio.to_thread(Drawn(asked.shapes).past, picture, earlier))
 
 
-async def folded(session: Session, page: Page, notes: str = "note") -> tuple[int, Picture]:
+async def folded(session: Session, page: LogPage, notes: str = "note") -> tuple[int, Picture]:
     """How many entries come before those of a page that fit; and what those show, with the words
     of the messages that were said before them."""
     earlier, entries = await asyncio.to_thread(_fitting, page)
@@ -63,7 +63,7 @@ async def folded(session: Session, page: Page, notes: str = "note") -> tuple[int
     return earlier, picture
 
 
-def _fitting(page: Page) -> tuple[int, tuple[Entry, ...]]:
+def _fitting(page: LogPage) -> tuple[int, tuple[Entry, ...]]:
     """The newest of them: no more than is given at once, but one."""
     seen = page.entries()
     sizes = accumulate(len(encode_entry(one)[1]) for one in reversed(seen))
@@ -71,7 +71,7 @@ def _fitting(page: Page) -> tuple[int, tuple[Entry, ...]]:
     return page.before + max(over, 0), seen[max(over, 0) :]
 
 
-def shown(shapes: Shapes, page: Page) -> tuple[int, list[Raw], set[MessageId]]:
+def shown(shapes: Shapes, page: LogPage) -> tuple[int, list[Raw], set[MessageId]]:
     """How many entries come before those that fit; those; and the messages that they answer and do
     not have. It takes a while."""
     seen = page.entries()
@@ -80,7 +80,7 @@ def shown(shapes: Shapes, page: Page) -> tuple[int, list[Raw], set[MessageId]]:
     return page.before + over, fits, asked_before(seen[over:])
 
 
-async def transcript(asked: Asked) -> Reply:
+async def transcript(asked: ApiRequest) -> Reply:
     """What a model would be shown."""
     session = await asked.readable()
     items = await asyncio.to_thread(build, (await session.view()).entries)
@@ -89,10 +89,10 @@ async def transcript(asked: Asked) -> Reply:
     fits = sum(size <= PAGE for size in sizes)
     last = after + max(fits, 1)
     page = [asked.shapes.shown(item) for item in items[after:last]]
-    return await made(wire.Transcript(page, last if last < len(items) else None))
+    return await made(wire.TranscriptOut(page, last if last < len(items) else None))
 
 
-async def receipts(asked: Asked) -> Reply:
+async def receipts(asked: ApiRequest) -> Reply:
     """The receipts of the stops and takeovers, newest first."""
     after, limit = asked.number("after", 0, most=MOST), asked.number("limit", 50, least=1)
     session = await asked.readable()
@@ -103,7 +103,7 @@ async def receipts(asked: Asked) -> Reply:
     return await made(wire.Receipts(told, more))
 
 
-async def export(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+async def export(asked: ApiRequest, scope: Scope, receive: Receive, send: Send) -> None:
     """Everything that happened, as JSON lines, as `lastword export` writes it. It is put into
     words piece by piece, beside the loop, and no faster than it is taken."""
     del scope, receive
@@ -120,7 +120,7 @@ async def export(asked: Asked, scope: Scope, receive: Receive, send: Send) -> No
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _pages(record: Record) -> AsyncIterator[Page]:
+async def _pages(record: Record) -> AsyncIterator[LogPage]:
     """All that there is when this begins, from the first entry on."""
     newest = await record.page(None, 1, _BYTES)
     last, done, most = newest.before + newest.many, 0, _ENTRIES

@@ -12,7 +12,7 @@ import uvicorn
 
 from lastword.runtime.tasks import Tasks
 from lastword.server.asgi import routes
-from lastword.server.desk import Desk
+from lastword.server.desk import ServerState
 from lastword.server.protocol import protocol
 
 _WAITING = 2048  # connections that the kernel keeps until they are taken
@@ -52,7 +52,7 @@ def listen(host: str, port: int, *, otherwise: bool = False) -> socket.socket:
 
 @asynccontextmanager
 async def serving(
-    desk: Desk,
+    desk: ServerState,
     listening: socket.socket,
     *,
     hosts: Collection[str] | None = None,
@@ -95,7 +95,7 @@ async def serving(
 
 
 async def serve(
-    desk: Desk,
+    desk: ServerState,
     listening: socket.socket,
     *,
     hosts: Collection[str] | None,

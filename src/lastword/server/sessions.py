@@ -13,9 +13,9 @@ from lastword.core.resume import ANSWERS
 from lastword.core.words import means_stop
 from lastword.errors import RuntimeClosed
 from lastword.runtime.session import Session
-from lastword.runtime.ticket import Answer, Ticket
+from lastword.runtime.ticket import Stopping, Ticket
 from lastword.server import wire
-from lastword.server.desk import Asked, Reply, reply
+from lastword.server.desk import ApiRequest, Reply, reply
 from lastword.server.limits import STOP_WORDS
 from lastword.server.problems import Trouble
 from lastword.server.queue import fits
@@ -28,7 +28,7 @@ _BEGINNING = 200  # and of each other
 _TAKES_OVER: tuple[Policy, ...] = ("takeover", "rollback")
 
 
-async def me(asked: Asked) -> Reply:
+async def me(asked: ApiRequest) -> Reply:
     """Who asks, and whom."""
     who, desk = asked.who, asked.desk
     version = metadata.version("lastword")
@@ -36,12 +36,12 @@ async def me(asked: Asked) -> Reply:
     return reply(wire.Me(who.name, who.principal, sorted(who.rights), version, desk.agent, level))
 
 
-async def link(asked: Asked) -> Reply:
+async def link(asked: ApiRequest) -> Reply:
     """Another link to the page, for who has every right of the person's."""
     keys = asked.desk.keys
     if keys is None or asked.who.principal != LOCAL:
         raise Trouble("forbidden", "links open the page of whoever started the server")
-    return reply(wire.Link(f"/{linked(keys)}"), 201)
+    return reply(wire.SignInLink(f"/{linked(keys)}"), 201)
 
 
 def linked(keys: Keys) -> str:
@@ -49,7 +49,7 @@ def linked(keys: Keys) -> str:
     return f"#key={keys.new_link()}"
 
 
-async def key(asked: Asked) -> Reply:
+async def key(asked: ApiRequest) -> Reply:
     """The key for a link: given to a script of the page, never to what only looks ahead."""
     told, keys = await asked.body(wire.KeyIn), asked.desk.keys
     found = keys.open(told.code) if keys else None
@@ -60,7 +60,7 @@ async def key(asked: Asked) -> Reply:
     return reply(wire.KeyOut(found), 201)
 
 
-async def listed(asked: Asked) -> Reply:
+async def listed(asked: ApiRequest) -> Reply:
     """The sessions, newest first."""
     limit = asked.number("limit", 50, least=1)
     found = await asked.desk.runtime.recent(asked.who.space, limit + 1, _cursor(asked))
@@ -73,11 +73,14 @@ async def listed(asked: Asked) -> Reply:
         for one in page[start : start + _AT_ONCE]:
             session = asked.desk.runtime.session(one.session)
             told.append(session_out(asked, session, one, asking))
-    return await asyncio.to_thread(reply, wire.Sessions(told, more))
+    return await asyncio.to_thread(reply, wire.SessionsOut(told, more))
 
 
 def session_out(
-    asked: Asked, session: Session, known: Overview | None, asking: Collection[str] | None = None
+    asked: ApiRequest,
+    session: Session,
+    known: Overview | None,
+    asking: Collection[str] | None = None,
 ) -> wire.SessionOut:
     """A session, and how it stands; `asking` are those with open questions, if that is known."""
     one = known or Overview(session.id, session.generation)
@@ -92,11 +95,11 @@ def session_out(
         active=asked.shapes.out(session.active) if session.active else None,
         state=state,
         at=one.at,
-        owner=wire.Owner(whose.process, whose.host, whose.since) if whose else None,
+        owner=wire.OwnerOut(whose.process, whose.host, whose.since) if whose else None,
     )
 
 
-def _asking(asked: Asked) -> set[str]:
+def _asking(asked: ApiRequest) -> set[str]:
     """The sessions with open questions, their own or of those below them."""
     questions = asked.desk.questions
     every = questions.open() if questions else ()
@@ -115,13 +118,13 @@ def _state(session: Session, asking: Collection[str]) -> wire.State:
     return "waiting" if session.waiting.messages else "idle"
 
 
-async def one(asked: Asked) -> Reply:
+async def one(asked: ApiRequest) -> Reply:
     """One session, and how it stands."""
     session = await asked.known()
     return reply(session_out(asked, session, await session.overview()))
 
 
-async def delete(asked: Asked) -> Reply:
+async def delete(asked: ApiRequest) -> Reply:
     """Stop a session, and forget what was said in it."""
     await asked.known()
     receipt = await asked.desk.runtime.delete(asked.shapes.inside(asked.name))
@@ -130,7 +133,7 @@ async def delete(asked: Asked) -> Reply:
     return reply(wire.Stopped(asked.shapes.receipt(receipt)))
 
 
-async def is_stop(asked: Asked) -> bool:
+async def is_stop(asked: ApiRequest) -> bool:
     """Whether a message is words that are heeded as a stop."""
     if await asked.arrive() > STOP_WORDS:
         return False
@@ -138,7 +141,7 @@ async def is_stop(asked: Asked) -> bool:
     return said.heed_stop and means_stop(said.text)
 
 
-async def send(asked: Asked) -> Reply:
+async def send(asked: ApiRequest) -> Reply:
     """Send a message; it is answered once it is durable."""
     said = await asked.body(wire.MessageIn)
     if said.heed_stop and means_stop(said.text):
@@ -147,7 +150,7 @@ async def send(asked: Asked) -> Reply:
     return reply(asked.shapes.ticket(ticket, asked.name, asked.session.generation), 202)
 
 
-async def accepted(asked: Asked, said: wire.MessageIn) -> Ticket:
+async def accepted(asked: ApiRequest, said: wire.MessageIn) -> Ticket:
     """A message of whoever asks, as far as they may and there is room: durable from here on."""
     if asked.desk.closing:
         raise RuntimeClosed("the server is being shut down, so this was not accepted")
@@ -166,14 +169,14 @@ async def accepted(asked: Asked, said: wire.MessageIn) -> Ticket:
         )
 
 
-def _must_be_words(asked: Asked, said: wire.MessageIn) -> None:
+def _must_be_words(asked: ApiRequest, said: wire.MessageIn) -> None:
     """Answers to a program are a message inside; to send one is to let the program go on."""
     answers = any(one.media_type.strip().lower() == ANSWERS for one in said.attachments)
     if answers and "approve" not in asked.who.rights:
         raise Trouble("forbidden", f"{asked.who.name} has no right to approve here")
 
 
-def _policy(asked: Asked, wanted: Policy | None) -> Policy | None:
+def _policy(asked: ApiRequest, wanted: Policy | None) -> Policy | None:
     """Who has no right to stop takes nothing over: it follows what is going."""
     if "stop" in asked.who.rights:
         return wanted
@@ -185,7 +188,7 @@ def _attachments(given: Sequence[wire.AttachmentIn]) -> list[Attachment]:
     return [Attachment(a.media_type, a.data, a.uri, a.name) for a in given]
 
 
-async def _must_have_room(asked: Asked, name: str) -> None:
+async def _must_have_room(asked: ApiRequest, name: str) -> None:
     """A principal has only so many sessions."""
     desk, principal = asked.desk, asked.who.principal
     if principal not in desk.known:
@@ -198,7 +201,7 @@ async def _must_have_room(asked: Asked, name: str) -> None:
     known.add(name)
 
 
-async def stop(asked: Asked) -> Reply:
+async def stop(asked: ApiRequest) -> Reply:
     """Stop everything that was accepted, or one run; answered with the receipt."""
     told = await asked.body(wire.StopIn) if await _has_body(asked) else wire.StopIn()
     session = await asked.named()
@@ -206,16 +209,16 @@ async def stop(asked: Asked) -> Reply:
     return await _stopped(asked, session, run, told.reason)
 
 
-async def _has_body(asked: Asked) -> bool:
+async def _has_body(asked: ApiRequest) -> bool:
     headers = asked.request.headers
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
-async def _stopped(asked: Asked, session: Session, run: str | None, reason: str = "") -> Reply:
+async def _stopped(asked: ApiRequest, session: Session, run: str | None, reason: str = "") -> Reply:
     if "stop" not in asked.who.rights:
         raise Trouble("forbidden", f"{asked.who.name} has no right to stop")
     wait = asked.choice("wait", "quiet", "fence")
-    answer: Answer = session.stop(run=run, by=asked.who.name, said=reason)
+    answer: Stopping = session.stop(run=run, by=asked.who.name, said=reason)
     receipt = await (answer.fenced() if wait == "fence" else answer)
     told = _short(asked.seen(receipt))
     if not receipt and await asked.desk.runtime.overview(session.id) is None:
@@ -238,7 +241,7 @@ def _told(place: Place) -> str:
     return base64.urlsafe_b64encode(f"{place[0]!r} {place[1]}".encode()).decode().rstrip("=")
 
 
-def _cursor(asked: Asked) -> Place | None:
+def _cursor(asked: ApiRequest) -> Place | None:
     told = asked.request.query_params.get("before")
     if told is None:
         return None

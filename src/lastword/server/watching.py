@@ -15,7 +15,7 @@ from lastword.runtime.clock import time_of_day
 from lastword.runtime.session import Session
 from lastword.server import wire
 from lastword.server.change_wire import Snapshot
-from lastword.server.desk import Asked
+from lastword.server.desk import ApiRequest
 from lastword.server.drawn import Drawn, still
 from lastword.server.hub import Hub, framed
 from lastword.server.problems import Trouble
@@ -27,7 +27,7 @@ from lastword.server.streams import Watcher
 _ENTRIES = 300  # of the log that a snapshot has
 
 
-async def events(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+async def events(asked: ApiRequest, scope: Scope, receive: Receive, send: Send) -> None:
     """What happens in a session, as server-sent events. To look acts on nothing."""
     if "on_disconnect" in asked.request.query_params:
         raise Trouble(
@@ -38,13 +38,15 @@ async def events(asked: Asked, scope: Scope, receive: Receive, send: Send) -> No
     await _watch(asked, scope, receive, send, stops=False)
 
 
-async def follow(asked: Asked, scope: Scope, receive: Receive, send: Send) -> None:
+async def follow(asked: ApiRequest, scope: Scope, receive: Receive, send: Send) -> None:
     """The same, for who may have the session stopped by leaving."""
     stops = asked.choice("on_disconnect", "continue", "stop") == "stop"
     await _watch(asked, scope, receive, send, stops=stops)
 
 
-async def _watch(asked: Asked, scope: Scope, receive: Receive, send: Send, *, stops: bool) -> None:
+async def _watch(
+    asked: ApiRequest, scope: Scope, receive: Receive, send: Send, *, stops: bool
+) -> None:
     desk, session = asked.desk, await asked.named()
     if stops and "stop" not in asked.who.rights:
         raise Trouble("forbidden", f"{asked.who.name} has no right to stop, on leaving or before")
@@ -69,7 +71,7 @@ def _stop(session: Session, by: str) -> None:
         session.stop(by=by)
 
 
-async def _from_where(asked: Asked, hub: Hub[Watcher]) -> tuple[int, bytes]:
+async def _from_where(asked: ApiRequest, hub: Hub[Watcher]) -> tuple[int, bytes]:
     """The number after which to go on, and what comes before it: nothing, or a snapshot."""
     told = asked.request.headers.get("last-event-id") or asked.request.query_params.get("after")
     if told and (number := hub.number_of(told)) is not None:

@@ -82,7 +82,7 @@ NOBODY = Who("", "", frozenset())  # who is not known: may ask what anybody may
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class ApiToken:
     """A key to a principal's sessions. `admin` has every right."""
 
     secret: str = field(repr=False)
@@ -113,7 +113,7 @@ class Keys:
     """The tokens of a server, and the links and keys that it gives out for its page."""
 
     def __init__(
-        self, tokens: Iterable[Token] = (), secret: bytes = b"", clock: Clock = time_of_day
+        self, tokens: Iterable[ApiToken] = (), secret: bytes = b"", clock: Clock = time_of_day
     ) -> None:
         self._known = {_hash(token.secret): token.who for token in tokens}
         self._secret = secret or secrets.token_bytes(32)

@@ -89,7 +89,7 @@ class Me(Struct):
     level: str
 
 
-class Link(Struct):
+class SignInLink(Struct):
     """A path that opens the page, once and within ten minutes, as whoever started the server."""
 
     path: str
@@ -107,7 +107,7 @@ class KeyOut(Struct):
     key: str
 
 
-class Owner(Struct):
+class OwnerOut(Struct):
     """Another process that has a session."""
 
     process: int
@@ -125,10 +125,10 @@ class SessionOut(Struct):
     active: str | None
     state: State
     at: float
-    owner: Owner | None = None
+    owner: OwnerOut | None = None
 
 
-class Sessions(Struct):
+class SessionsOut(Struct):
     """A page of them, newest first."""
 
     sessions: list[SessionOut]
@@ -255,7 +255,7 @@ class ShownOut(Struct):
     status: str
 
 
-class Transcript(Struct):
+class TranscriptOut(Struct):
     """What a model would be shown."""
 
     items: list[ShownOut]

@@ -61,7 +61,7 @@ class StoredSession:
 
 
 @value
-class Whose:
+class OtherOwner:
     """Another owner of sessions, which lives."""
 
     process: int
@@ -99,7 +99,7 @@ class Overview:
     title: str = ""  # how its first message begins
     at: float = 0.0  # when something was last written
     state: State = "idle"  # what whoever has it was doing when it last wrote
-    owner: Whose | None = None  # another process that has it
+    owner: OtherOwner | None = None  # another process that has it
 
     @property
     def place(self) -> Place:
@@ -118,7 +118,7 @@ class StoredMessage:
 
 
 @value
-class Part:
+class LogPart:
     """Some of a session's log, in order."""
 
     entries: tuple[Entry, ...]
@@ -184,7 +184,7 @@ class Store(Protocol):
 
     async def part(
         self, session: SessionId, before: int | None = None, *, most: int, size: int | None = None
-    ) -> Part:
+    ) -> LogPart:
         """Of the entries that come before a number, or of all, the newest: at most so many, and if
         it has to be read for that, about so many bytes; but one. No more of the log is read."""
         ...

@@ -14,8 +14,8 @@ from lastword.core.receipt import Receipt
 from lastword.core.transcript import Began, Entry, Finished, Said, Unshown
 from lastword.errors import OwnedElsewhere, StaleWrite
 from lastword.stores.contract import (
+    LogPart,
     Overview,
-    Part,
     Place,
     State,
     StoredCell,
@@ -124,13 +124,13 @@ class MemoryStore:
 
     async def part(
         self, session: SessionId, before: int | None = None, *, most: int, size: int | None = None
-    ) -> Part:
+    ) -> LogPart:
         del size  # nothing has to be read
         row = self._rows.get(session)
         every = row.entries if row else []
         last = len(every) if before is None else min(before - 1, len(every))
         first = max(last - most, 0)
-        return Part(tuple(every[first:last]), first, len(every))
+        return LogPart(tuple(every[first:last]), first, len(every))
 
     async def receipts(self, session: SessionId, skip: int, most: int) -> tuple[Receipt, ...]:
         row = self._rows.get(session)

@@ -22,7 +22,7 @@ from lastword.surfaces.marking import marked
 _MODES: tuple[Policy, ...] = get_args(Policy)
 
 
-class Talk(Protocol):
+class CommandHost(Protocol):
     """Where a command was typed, and what it may do there."""
 
     @property
@@ -48,12 +48,12 @@ class Done:
 
 
 @value
-class Command:
+class SlashCommand:
     """What it is for, what can follow its name, and what it does."""
 
     about: str
     usage: str
-    act: Callable[[Talk, str], Awaitable[str | Done]]
+    act: Callable[[CommandHost, str], Awaitable[str | Done]]
 
 
 def named(text: str) -> str | None:
@@ -62,7 +62,7 @@ def named(text: str) -> str | None:
     return found[1] if found else None
 
 
-async def do(talk: Talk, name: str, words: str) -> Done:
+async def do(talk: CommandHost, name: str, words: str) -> Done:
     """Do it; what is said of it also says why, if it cannot be done."""
     try:
         done = await COMMANDS[name].act(talk, words.strip())
@@ -71,7 +71,7 @@ async def do(talk: Talk, name: str, words: str) -> Done:
     return Done(done) if isinstance(done, str) else done
 
 
-async def _stop(talk: Talk, _: str) -> Done:
+async def _stop(talk: CommandHost, _: str) -> Done:
     coming = talk.stop()
     if coming is None:
         return Done("")
@@ -79,7 +79,7 @@ async def _stop(talk: Talk, _: str) -> Done:
     return Done(marked(receipt.words), receipt or None)
 
 
-async def _mode(talk: Talk, word: str) -> str:
+async def _mode(talk: CommandHost, word: str) -> str:
     mode = mode_of(word)
     if word and mode is None:
         raise ValueError(f"{word} is not one of {', '.join(_MODES)}")
@@ -93,7 +93,7 @@ def mode_of(word: object) -> Policy | None:
     return next((mode for mode in _MODES if mode == word), None)
 
 
-async def _receipt(talk: Talk, _: str) -> str:
+async def _receipt(talk: CommandHost, _: str) -> str:
     receipt = talk.receipt
     if receipt is None:
         found = [entry for entry in await talk.session.log() if isinstance(entry, Receipt)]
@@ -101,26 +101,26 @@ async def _receipt(talk: Talk, _: str) -> str:
     return marked(receipt.words) if receipt else "Nothing was stopped here."
 
 
-async def _processes(talk: Talk, words: str) -> str:
+async def _processes(talk: CommandHost, words: str) -> str:
     return await processes.do(talk.session, words, by=talk.by or None)
 
 
-async def _queue(talk: Talk, words: str) -> str:
+async def _queue(talk: CommandHost, words: str) -> str:
     return await queue.do(talk.session, words)
 
 
-async def _programs(talk: Talk, words: str) -> str:
+async def _programs(talk: CommandHost, words: str) -> str:
     return await programs.do(talk.session, words, known=talk.known, by=talk.by)
 
 
-COMMANDS: dict[str, Command] = {
-    "stop": Command("Stop what is going on, and show the receipt", "", _stop),
-    "mode": Command(
+COMMANDS: dict[str, SlashCommand] = {
+    "stop": SlashCommand("Stop what is going on, and show the receipt", "", _stop),
+    "mode": SlashCommand(
         "What a new message does while an answer is being made", " | ".join(_MODES), _mode
     ),
-    "receipt": Command("All that the last stop ended", "", _receipt),
-    "processes": Command("What goes on under an id", processes.USAGE, _processes),
-    "queue": Command("What waits for its turn", queue.USAGE, _queue),
-    "programs": Command("What programs wait for you to allow", programs.USAGE, _programs),
+    "receipt": SlashCommand("All that the last stop ended", "", _receipt),
+    "processes": SlashCommand("What goes on under an id", processes.USAGE, _processes),
+    "queue": SlashCommand("What waits for its turn", queue.USAGE, _queue),
+    "programs": SlashCommand("What programs wait for you to allow", programs.USAGE, _programs),
 }
 _COMMAND = re.compile(rf"/({'|'.join(COMMANDS)})(?:\s.*)?", re.DOTALL)

@@ -27,8 +27,8 @@ from lastword.cells import (
     ContinuingCell,
     Err,
     Function,
-    Limits,
     PausableCell,
+    ProgramLimits,
     Resume,
     Tool,
     delivered,
@@ -46,7 +46,7 @@ from lastword.runtime.ledger import Call
 from lastword.runtime.run import Engine, Run
 
 NAME = "run_code"
-LIMITS = Limits(time=20.0, calls=200, output=50_000)
+LIMITS = ProgramLimits(time=20.0, calls=200, output=50_000)
 _SHORT = 300  # characters of a nested call's result that the transcript keeps: the program has it
 _LONGEST = 20_000  # characters of each thing that the model is told
 _STUBS = 30_000  # characters; beyond that, tools are declared and not described
@@ -75,7 +75,7 @@ class Code(WrapperToolset[Run]):
     _: KW_ONLY
     questions: Questions
     model: Model
-    limits: Limits = field(default=LIMITS)
+    limits: ProgramLimits = field(default=LIMITS)
 
     async def get_tools(self, ctx: RunContext[Run]) -> dict[str, ToolsetTool[Run]]:
         tools = await self.wrapped.get_tools(ctx)

@@ -30,7 +30,7 @@ eval "$lastword_line"
 """  # a line with a trap of its own for EXIT, or an exec, notes nothing: then nothing changes
 
 
-class Note:
+class ShellNote:
     """A file in which a shell writes one line. What becomes of its name is the command's affair:
     what is read is the file that was opened here, and no more of it than a path is long."""
 
@@ -97,22 +97,22 @@ class Directories:
             status = os.fstat(folder)
             return Folder(str(self.roots.full(place.shown)), status.st_dev, status.st_ino)
 
-    def noting(self, shell: str, line: str) -> tuple[tuple[str, ...], Note | None]:
+    def noting(self, shell: str, line: str) -> tuple[tuple[str, ...], ShellNote | None]:
         """The words that run a line; and the file in which its shell notes where it ends."""
         if not self.lasts:
             return (shell, "-c", line), None
         note = self._note()
         return (shell, "-c", _NOTED, shell, line, note.path), note
 
-    def _note(self) -> Note:
+    def _note(self) -> ShellNote:
         if self._notes:
             with suppress(OSError):  # a command may have removed it
-                return Note(self._notes)
+                return ShellNote(self._notes)
         self._notes = mkdtemp(prefix="lastword-")
         weakref.finalize(self, shutil.rmtree, self._notes, ignore_errors=True)
-        return Note(self._notes)
+        return ShellNote(self._notes)
 
-    def noted(self, stay: Stay, began: Folder, note: Note) -> str:
+    def noted(self, stay: Stay, began: Folder, note: ShellNote) -> str:
         """A command has ended: where the next begins, in words."""
         said = note.read()
         note.close()

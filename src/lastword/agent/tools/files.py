@@ -20,7 +20,7 @@ from typing import BinaryIO
 from lastword.agent.tools.edits import MOST_COMPARED, MOST_EDITED, There, identity, mark, replaced
 from lastword.agent.tools.glob import glob as matching
 from lastword.agent.tools.private import Private
-from lastword.agent.tools.roots import Found, Place, Roots, must_be_ordinary, walk
+from lastword.agent.tools.roots import Met, Place, Roots, must_be_ordinary, walk
 
 _MOST_SHOWN = 100_000  # bytes of a file, a list or a search that are given at once
 _MOST_SCANNED = 256 << 20  # bytes that are read to get to a line
@@ -248,7 +248,7 @@ class _Hunt:
         self._files = 0
         self._left_out = 0  # files: binary, too long, not ours to read
 
-    def look_below(self, found: Iterator[Found], may_go_on: Callable[[], bool]) -> None:
+    def look_below(self, found: Iterator[Met], may_go_on: Callable[[], bool]) -> None:
         for one in _looked_at(found, may_go_on):
             if one.is_folder or one.is_link or not self._matches(one.path):
                 continue
@@ -284,7 +284,7 @@ class _Hunt:
         return notes
 
 
-def _looked_at(found: Iterator[Found], may_go_on: Callable[[], bool]) -> Iterator[Found]:
+def _looked_at(found: Iterator[Met], may_go_on: Callable[[], bool]) -> Iterator[Met]:
     for number, one in enumerate(found):
         if not may_go_on():
             raise InterruptedError(f"stopped after {number:,} names")
@@ -293,7 +293,7 @@ def _looked_at(found: Iterator[Found], may_go_on: Callable[[], bool]) -> Iterato
         yield one
 
 
-def _marked(one: Found) -> str:
+def _marked(one: Met) -> str:
     return one.place.shown + ("/" if one.is_folder else "@" if one.is_link else "")
 
 

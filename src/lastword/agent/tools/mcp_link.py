@@ -22,7 +22,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from lastword.agent.tools.mcp_wire import Connect, Peer, Wire
+from lastword.agent.tools.mcp_wire import Connect, McpPeer, Wire
 from lastword.errors import ProcessError, Superseded
 from lastword.runtime.run import Run
 from lastword.runtime.tasks import described, ended
@@ -50,7 +50,7 @@ class Link:
         self._patience = patience
         self._timeout = timeout
         self._session: ClientSession | None = None
-        self._peer: Peer | None = None
+        self._peer: McpPeer | None = None
         self._wire: Wire | None = None
         self._ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._keeper = run.task(self._keep(), name=f"MCP server {name}")

@@ -30,7 +30,7 @@ class Receiving(Protocol):
     async def receive(self) -> SessionMessage | Exception: ...
 
 
-class Sending(Protocol):
+class McpSending(Protocol):
     """What the transport gives to write."""
 
     async def send(self, item: SessionMessage, /) -> None: ...
@@ -40,7 +40,7 @@ class Posts:
     """A server somewhere, reached by the SDK's streamable HTTP."""
 
     def __init__(self, url: str, headers: Mapping[str, str] | None) -> None:
-        self.streams: tuple[Receiving, Sending] | None = None
+        self.streams: tuple[Receiving, McpSending] | None = None
         self.client = httpx2.AsyncClient(
             headers={**(headers or {}), "accept-encoding": "identity"},
             timeout=httpx2.Timeout(_CONNECT, read=None),

@@ -39,7 +39,7 @@ _CHATTER = 100  # lines in a row that are no messages; more are too many
 _STDERR = 1 << 16  # bytes
 
 
-class Peer(Protocol):
+class McpPeer(Protocol):
     """The other side, by whatever way it is reached."""
 
     async def receive(self) -> SessionMessage | Exception: ...
@@ -55,13 +55,13 @@ class Peer(Protocol):
         ...
 
 
-Connect: TypeAlias = Callable[[Run], AbstractAsyncContextManager[Peer]]
+Connect: TypeAlias = Callable[[Run], AbstractAsyncContextManager[McpPeer]]
 
 
 class Wire:
     """Both directions, as the SDK's session takes them."""
 
-    def __init__(self, peer: Peer, run: Run, name: str) -> None:
+    def __init__(self, peer: McpPeer, run: Run, name: str) -> None:
         self.over = asyncio.Event()
         self._peer = peer
         self._run = run

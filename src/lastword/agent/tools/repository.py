@@ -70,7 +70,7 @@ _OTHERS = re.compile(r"git\s+(-(?!-?(version|help|no-pager|paginate|[hPpv])(\s|$
 
 
 @dataclass(slots=True)
-class Found:
+class FoundRepository:
     """What is known of a repository, and of those inside it."""
 
     instead: dict[str, str] = field(default_factory=dict[str, str])  # settings that win
@@ -93,19 +93,21 @@ async def why_asked(run: Run, command: str, folder: Path, environment: Mapping[s
     return (await look(run, folder, environment)).why
 
 
-async def look(run: Run, folder: Path, environment: Mapping[str, str]) -> Found:
+async def look(run: Run, folder: Path, environment: Mapping[str, str]) -> FoundRepository:
     """What git would do in a folder. It asks git, in a process of the run's, which takes some
     milliseconds."""
     git = Git(run, environment)
     try:
-        return await _all_from(folder, git) if await git.is_there(folder) else Found()
+        return await _all_from(folder, git) if await git.is_there(folder) else FoundRepository()
     except CannotTell as error:
-        return Found({}, f"what git would run in the repository cannot be told: {error}", False)
+        return FoundRepository(
+            {}, f"what git would run in the repository cannot be told: {error}", False
+        )
 
 
-async def _all_from(folder: Path, git: Git) -> Found:
+async def _all_from(folder: Path, git: Git) -> FoundRepository:
     """A repository, and those inside it."""
-    found, left, seen = Found(), [folder], 0
+    found, left, seen = FoundRepository(), [folder], 0
     while left:
         if (seen := seen + 1) > _MOST_INSIDE:
             raise CannotTell(f"there are more than {_MOST_INSIDE} others in it")
@@ -116,7 +118,7 @@ async def _all_from(folder: Path, git: Git) -> Found:
     return found
 
 
-def _judge(keys: Iterable[str], found: Found) -> None:
+def _judge(keys: Iterable[str], found: FoundRepository) -> None:
     for key in keys:
         found.instead |= _instead(key)
         if not found.why and not _PLAIN.fullmatch(key):

@@ -80,7 +80,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Met:
     """Something met on a walk through a directory."""
 
     place: Place
@@ -281,23 +281,19 @@ def must_be_ordinary(status: os.stat_result, shown: str) -> None:
         raise ValueError(f"{shown} is a device, a pipe or a socket, not an ordinary file")
 
 
-def walk(
-    folder: int, start: Place, skip: frozenset[str], depth: int = _DEEPEST
-) -> Generator[Found]:
+def walk(folder: int, start: Place, skip: frozenset[str], depth: int = _DEEPEST) -> Generator[Met]:
     """Everything below an open directory, in order of name; no link is followed."""
     at = replace(start, shown="" if start.shown == "." else f"{start.shown}/")
     yield from _walk(folder, at, "", skip, depth)
 
 
-def _walk(
-    folder: int, above: Place, path: str, skip: frozenset[str], depth: int
-) -> Generator[Found]:
+def _walk(folder: int, above: Place, path: str, skip: frozenset[str], depth: int) -> Generator[Met]:
     with os.scandir(folder) as entries:
         here = sorted(entries, key=lambda entry: entry.name)
     for entry in here:
         is_folder = entry.is_dir(follow_symlinks=False)
         place = replace(above, folder=folder, name=entry.name, shown=above.shown + entry.name)
-        yield Found(place, path + entry.name, is_folder, entry.is_symlink())
+        yield Met(place, path + entry.name, is_folder, entry.is_symlink())
         if is_folder and depth > 1 and entry.name not in skip:
             with suppress(OSError), place.directory() as below:  # gone, or not ours to look into
                 inner = replace(place, shown=f"{place.shown}/")

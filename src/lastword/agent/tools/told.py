@@ -6,7 +6,7 @@ import codecs
 import re
 
 from lastword.processes.output import Output
-from lastword.runtime.jobs import Job, Piece
+from lastword.runtime.jobs import Job, OutputPiece
 
 _UNSEEN = re.compile(r"[\x00-\x06\x08\x0e-\x1a\x1c-\x1f\x7f]")  # inside an escape, too
 _ESCAPES = re.compile(
@@ -60,7 +60,7 @@ def going_on(job: Job, waited: float, stream: Output, limit: int) -> str:
     )
 
 
-def read(job: Job, asked: int, piece: Piece) -> str:
+def read(job: Job, asked: int, piece: OutputPiece) -> str:
     """Some of what a job has written, and how it is."""
     missing = piece.begin - asked
     parts = [f"… {missing:,} bytes were not kept …"] if missing > 0 else []

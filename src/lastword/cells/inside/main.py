@@ -15,7 +15,7 @@ from .frames import Message, packed, read
 _OVERTIME = 0.25  # seconds beyond its time, for an interpreter to notice before it is killed
 
 
-class Worker:
+class WorkerMain:
     """What is read and written, whatever happens to standard output."""
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Worker:
 
 def main() -> None:
     """Serve until the input ends."""
-    worker = Worker()
+    worker = WorkerMain()
     try:
         from pydantic_monty import Monty, MontyCrashedError  # noqa: PLC0415 - it may be missing
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _WORDS = {"y": "y", "n": "n", "a": "a", "w": "w", "yes": "y", "no": "n", "always": "a"}
 
 
-class Questions(Protocol):
+class OpenQuestions(Protocol):
     """Those that are open, in all sessions."""
 
     def open(self) -> tuple[Question, ...]: ...
@@ -54,7 +54,7 @@ class Asking:
 
     def __init__(
         self,
-        questions: Questions | None,
+        questions: OpenQuestions | None,
         session: Callable[[], str],
         changed: Callable[[Question | None, Question | None], object],
         by: str = "",

@@ -15,7 +15,7 @@ from lastword.runtime.runtime import Runtime
 
 if TYPE_CHECKING:
     from lastword.agent.assistant import Assistant
-    from lastword.agent.config import Config, Found
+    from lastword.agent.config import Config, FoundSettings
 
 ABOUT = """\
 Talk to an agent in this directory, and stop it whenever you like.
@@ -52,7 +52,7 @@ def main(asked: argparse.Namespace) -> int:
     return 1
 
 
-def _trusts(settings: Found, asked: argparse.Namespace) -> bool:
+def _trusts(settings: FoundSettings, asked: argparse.Namespace) -> bool:
     """Ask whoever sits at the terminal, if somebody does."""
     if not _somebody_is_there(asked):
         return False

@@ -28,7 +28,7 @@ _UNDER = " " * 16  # below what a command does
 _LAST_HELP = "A \\ at the end of a line goes on in the next. A space before a / says it."
 
 
-class Talk(commands.Talk, Protocol):
+class TerminalTalk(commands.CommandHost, Protocol):
     """What a command may do at a terminal."""
 
     runtime: Runtime
@@ -40,7 +40,7 @@ class Talk(commands.Talk, Protocol):
     async def send(self, text: str, mode: Policy) -> None: ...
 
 
-Command: TypeAlias = Callable[[Talk, str], Awaitable[None]]
+Command: TypeAlias = Callable[[TerminalTalk, str], Awaitable[None]]
 
 
 def is_command(line: str) -> bool:
@@ -48,7 +48,7 @@ def is_command(line: str) -> bool:
     return _COMMAND.fullmatch(line.rstrip()) is not None
 
 
-async def do(talk: Talk, line: str) -> None:
+async def do(talk: TerminalTalk, line: str) -> None:
     """Do what was typed, and say what came of it, or why it cannot be done."""
     word, _, rest = line.strip().partition(" ")
     name = word.removeprefix("/")
@@ -76,15 +76,15 @@ def help_text() -> str:
     return "\n".join([*lines, _LAST_HELP])
 
 
-async def _help(talk: Talk, _: str) -> None:
+async def _help(talk: TerminalTalk, _: str) -> None:
     talk.say(help_text())
 
 
-async def _quit(talk: Talk, _: str) -> None:
+async def _quit(talk: TerminalTalk, _: str) -> None:
     talk.leave()
 
 
-async def _undo(talk: Talk, text: str) -> None:
+async def _undo(talk: TerminalTalk, text: str) -> None:
     if talk.session.active is None:
         talk.say(
             "Nothing is going. /undo replaces an answer while it is being made; "
@@ -100,12 +100,12 @@ async def _undo(talk: Talk, text: str) -> None:
         )
 
 
-async def _sessions(talk: Talk, _: str) -> None:
+async def _sessions(talk: TerminalTalk, _: str) -> None:
     names = dict.fromkeys((*await talk.runtime.sessions(), talk.session.id))
     talk.say("\n".join(f"{'*' if n == talk.session.id else ' '} {short(n, 70)}" for n in names))
 
 
-async def _session(talk: Talk, name: str) -> None:
+async def _session(talk: TerminalTalk, name: str) -> None:
     if not name:
         raise ValueError("/session takes the name of one; /sessions lists them")
     await talk.go_to(name)

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from secrets import token_hex
 from typing import TextIO
 
-from lastword.cli.chat.asking import Questions
+from lastword.cli.chat.asking import OpenQuestions
 from lastword.cli.chat.words import about, plain, receipt_lines, short
 from lastword.cli.chat.writing import Writing
 from lastword.core.entries import Asked, Finished, Text
@@ -27,7 +27,7 @@ from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
-from lastword.runtime.ticket import Answer
+from lastword.runtime.ticket import Stopping
 
 _BY_SIGNAL = 128  # and its number: what a shell calls a command that a signal ended
 _UNREAD = _BY_SIGNAL + signal.SIGPIPE
@@ -50,7 +50,7 @@ async def run_once(
     out: TextIO,
     err: TextIO,
     *,
-    questions: Questions | None = None,
+    questions: OpenQuestions | None = None,
     by: str = "",
 ) -> int:
     """Send a message, write its answer as it comes, and return the exit code.
@@ -91,7 +91,7 @@ class _Once:
     """One message, from its sending to the exit code."""
 
     def __init__(
-        self, session: Session, out: _Output, told: Writing, questions: Questions | None
+        self, session: Session, out: _Output, told: Writing, questions: OpenQuestions | None
     ) -> None:
         self._questions = questions
         self._session = session
@@ -100,7 +100,7 @@ class _Once:
         self._loop = asyncio.get_running_loop()
         self._tasks = Tasks("chat")
         self._answering: asyncio.Task[int] | None = None
-        self._signalled: tuple[int, Answer] | None = None
+        self._signalled: tuple[int, Stopping] | None = None
 
     @contextmanager
     def heeding_signals(self) -> Generator[None]:

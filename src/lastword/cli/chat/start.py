@@ -12,7 +12,7 @@ from datetime import datetime
 from secrets import token_hex
 
 from lastword.cli.chat import pipe
-from lastword.cli.chat.asking import Questions
+from lastword.cli.chat.asking import OpenQuestions
 from lastword.core.model import Policy
 from lastword.errors import OwnedElsewhere
 from lastword.runtime.runtime import Runtime
@@ -26,7 +26,7 @@ async def chat(
     session: str | None = None,
     *,
     prompt: str | None = None,
-    questions: Questions | None = None,
+    questions: OpenQuestions | None = None,
     model_name: str = "",
     mode: Policy = "takeover",
     by: str = "",

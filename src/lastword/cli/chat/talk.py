@@ -10,7 +10,7 @@ from secrets import token_hex
 
 from lastword.agent.permission import Questions as Known
 from lastword.cli.chat import commands
-from lastword.cli.chat.asking import Asking, Questions
+from lastword.cli.chat.asking import Asking, OpenQuestions
 from lastword.cli.chat.keys import bindings
 from lastword.cli.chat.paint import Paint
 from lastword.cli.chat.question import answers_line
@@ -28,7 +28,7 @@ from lastword.errors import LastwordError, Refused, SlowWatcher
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
 from lastword.runtime.tasks import Tasks, ended
-from lastword.runtime.ticket import Answer, Ticket
+from lastword.runtime.ticket import Stopping, Ticket
 from lastword.surfaces.following import Following
 from lastword.surfaces.words import question_lines
 
@@ -45,7 +45,7 @@ class Chat:
         self,
         runtime: Runtime,
         session_id: str,
-        questions: Questions | None = None,
+        questions: OpenQuestions | None = None,
         *,
         model_name: str = "",
         mode: Policy = "takeover",
@@ -234,7 +234,7 @@ class Chat:
             return
         self._tasks.start(self._answered(answer), name="stop")
 
-    async def _answered(self, answer: Answer) -> None:
+    async def _answered(self, answer: Stopping) -> None:
         """What was stopped is told by the feed; that nothing was, only here."""
         receipt = await answer
         unsent, self._unsent = self._unsent, {}

@@ -33,9 +33,9 @@ from pydantic_ai.usage import UsageLimits
 from lastword.core.model import Message
 from lastword.core.repair import without
 from lastword.core.transcript import LeftOut, Shown
-from lastword.engines.pydantic_ai.calls import Calls
+from lastword.engines.pydantic_ai.calls import ModelCalls
 from lastword.engines.pydantic_ai.compaction import Compaction
-from lastword.engines.pydantic_ai.converted import Told
+from lastword.engines.pydantic_ai.converted import GivenHistory
 from lastword.engines.pydantic_ai.declined import Unsendable, declined, was_sent
 from lastword.engines.pydantic_ai.fenced import Approve, Fenced, Sending, hold_nested_agents
 from lastword.engines.pydantic_ai.fitting import Fitting
@@ -98,7 +98,7 @@ class PydanticAI:
                 await run.emit("\n\n")
 
     async def _ask(self, run: Run, history: Sequence[Shown], heard: _Heard) -> None:
-        calls, told = Calls(run), Told(history, self._known_model())
+        calls, told = ModelCalls(run), GivenHistory(history, self._known_model())
         capabilities = [
             Fenced(calls),
             Sending(calls, self._approve, self._fitting, told),

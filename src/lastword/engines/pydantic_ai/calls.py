@@ -63,7 +63,7 @@ class _Asked:
             raise ToolFailed(str(error)) from error
 
 
-class Calls:
+class ModelCalls:
     """Those of one run that are not settled."""
 
     def __init__(self, run: Run) -> None:

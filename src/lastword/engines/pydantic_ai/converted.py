@@ -15,20 +15,20 @@ from weakref import WeakKeyDictionary
 from pydantic_ai.messages import ModelMessage, ModelRequest
 from pydantic_ai.models import Model
 
-from lastword.core.past import Past, Settled
+from lastword.core.past import ForGood, Past
 from lastword.core.transcript import Shown
 from lastword.engines.pydantic_ai.fitting import prompts
-from lastword.engines.pydantic_ai.history import Words, messages_of
-from lastword.engines.pydantic_ai.sendable import Sent, sendable
+from lastword.engines.pydantic_ai.history import Rewording, messages_of
+from lastword.engines.pydantic_ai.sendable import Sendable, sendable
 
 
 class Converted:
     """What stands for good in one session, for one model."""
 
     def __init__(self, model: Model | None) -> None:
-        self.words = Words(model)
+        self.words = Rewording(model)
         self.items = 0  # that are in these words
-        self._sent = Sent()
+        self._sent = Sendable()
         self._ready = 0  # of its messages
 
     def take(self, past: Past) -> None:
@@ -36,19 +36,19 @@ class Converted:
         self.words.take(islice(past.settled.items, self.items, past.many))
         self.items = past.many
 
-    def sent(self, upto: int, model: Model | None) -> Sent:
+    def sent(self, upto: int, model: Model | None) -> Sendable:
         """The first so many messages, as they can be sent."""
         if self._sent.model is not model or self._ready > upto:
-            self._sent, self._ready = Sent(model), 0
+            self._sent, self._ready = Sendable(model), 0
         self._sent.take(self.words.messages[self._ready : upto])
         self._ready = upto
         return self._sent
 
 
-_converted: WeakKeyDictionary[Settled, Converted] = WeakKeyDictionary()
+_converted: WeakKeyDictionary[ForGood, Converted] = WeakKeyDictionary()
 
 
-class Told:
+class GivenHistory:
     """What one run is given to go on from."""
 
     def __init__(self, history: Sequence[Shown] = (), model: Model | None = None) -> None:
@@ -65,7 +65,7 @@ class Told:
             known = _converted[history.settled] = Converted(model)
         known.take(history)
         self._known, self._many = known, len(known.words.messages)
-        words = Words(model, after=known.words)
+        words = Rewording(model, after=known.words)
         words.take(history.open)
         self.messages = words.all()
 
@@ -83,7 +83,7 @@ class Told:
         known, first = self._known, messages[0] if messages else None
         if known is None or not isinstance(first, ModelRequest) or not self._begins(messages):
             return sendable(messages, model)
-        sent = Sent(model, after=known.sent(self._many, model))
+        sent = Sendable(model, after=known.sent(self._many, model))
         if first is not known.words.messages[0]:  # the agent's own prompt is put before it
             sent.begin_with(first)
         sent.take(messages[self._many :])

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults
 
-from lastword.engines.pydantic_ai.calls import Calls
+from lastword.engines.pydantic_ai.calls import ModelCalls
 from lastword.engines.pydantic_ai.seams import Seam
 from lastword.runtime.framework import ForFrameworks, run_inside
 
@@ -54,7 +54,7 @@ def _handler(unheld: Callable[..., Any], begin: int) -> Callable[..., Any]:
 
         ctx = args[begin] if len(args) > begin else kwargs["ctx"]
         calls = getattr(ctx.capabilities.get("lastword"), "calls", None)
-        if isinstance(calls, Calls) and calls.run is run:
+        if isinstance(calls, ModelCalls) and calls.run is run:
             return await calls.carry_out(requests, handle)
         return await _counted(run, requests, handle)
 

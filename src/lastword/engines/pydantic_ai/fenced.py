@@ -41,8 +41,8 @@ from pydantic_ai.tools import (
 )
 from pydantic_core import ValidationError, to_jsonable_python
 
-from lastword.engines.pydantic_ai.calls import Calls
-from lastword.engines.pydantic_ai.converted import Told
+from lastword.engines.pydantic_ai.calls import ModelCalls
+from lastword.engines.pydantic_ai.converted import GivenHistory
 from lastword.engines.pydantic_ai.elsewhere import hold_handlers
 from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import with_own_ids
@@ -102,7 +102,7 @@ class Approve(Protocol):
 class Fenced(AbstractCapability[Any]):
     """Tools. For one run of lastword's; without its calls, for an agent inside a run."""
 
-    calls: Calls | None = None
+    calls: ModelCalls | None = None
     id: str | None = field(default="lastword", kw_only=True)  # an agent has one, whoever gave it
 
     def get_ordering(self) -> CapabilityOrdering:
@@ -166,10 +166,12 @@ def _as_call(context: OutputContext, output: object) -> ToolCallPart:
 class Sending(AbstractCapability[Any]):
     """Requests to the model, and what it asks for."""
 
-    calls: Calls | None = None
+    calls: ModelCalls | None = None
     approve: Approve | None = None
     fitting: Fitting | None = None
-    told: Told = field(default_factory=Told)  # what the agent was given to go on from
+    told: GivenHistory = field(
+        default_factory=GivenHistory
+    )  # what the agent was given to go on from
     id: str | None = field(default="lastword-sending", kw_only=True)
 
     def get_ordering(self) -> CapabilityOrdering:

@@ -41,13 +41,13 @@ _KEPT = ("id", "signature", "provider_name", "provider_details", "tool_call_id")
 Part: TypeAlias = TextPart | ThinkingPart | ToolCallPart
 
 
-class Words:
+class Rewording:
     """A history on its way into the framework's words. What comes next is added to what there is.
 
     What another provider than the model's wants back is left out: this one would refuse it.
     """
 
-    def __init__(self, model: Model | None = None, after: Words | None = None) -> None:
+    def __init__(self, model: Model | None = None, after: Rewording | None = None) -> None:
         self.model = model
         self.messages: list[ModelMessage] = []  # those that nothing can join
         self.parts: list[Any] = []  # of the next
@@ -99,7 +99,7 @@ class Words:
 
 def messages_of(history: Iterable[Shown], model: Model | None = None) -> list[ModelMessage]:
     """The history as the framework takes it."""
-    words = Words(model)
+    words = Rewording(model)
     words.take(history)
     return words.all()
 

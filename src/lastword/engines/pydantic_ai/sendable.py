@@ -51,19 +51,19 @@ _NOTHING = "[nothing]"
 
 def sendable(messages: Iterable[ModelMessage], model: Model | None = None) -> list[ModelMessage]:
     """The messages as they can be sent."""
-    sent = Sent(model)
+    sent = Sendable(model)
     sent.take(messages)
     return sent.messages
 
 
-class Sent:
+class Sendable:
     """A request, as far as it is ready to be sent; another one may go on from there.
 
     After an answer that was none, its question is simply asked again. The framework would give
     the empty answer back with a reproach, and strict providers take neither.
     """
 
-    def __init__(self, model: Model | None = None, after: Sent | None = None) -> None:
+    def __init__(self, model: Model | None = None, after: Sendable | None = None) -> None:
         self.model = model
         self.messages: list[ModelMessage] = after.messages.copy() if after else []
         self.again = after.again if after else False

@@ -17,7 +17,7 @@ _GONE = (FileNotFoundError, ProcessLookupError)
 
 
 @dataclass(frozen=True)
-class Kin:
+class Relative:
     """One process, at the moment it was looked at."""
 
     pid: int
@@ -45,7 +45,7 @@ class Procfs:
         if self._mine >= 0:
             os.close(self._mine)
 
-    def look(self, pid: int) -> Kin | None:
+    def look(self, pid: int) -> Relative | None:
         """A process that is there and has not ended."""
         try:
             text = self._read(f"{pid}/stat")
@@ -57,7 +57,7 @@ class Procfs:
         state, threads = fields[0], int(fields[17])
         if state == "X" or (state == "Z" and threads < 2):  # its first thread may end before others
             return None
-        return Kin(pid, name, state, int(fields[1]), int(fields[2]), int(fields[19]))
+        return Relative(pid, name, state, int(fields[1]), int(fields[2]), int(fields[19]))
 
     def owner(self, pid: int) -> int:
         """The user whose it is; -1 if it has gone."""
@@ -87,7 +87,7 @@ class Procfs:
             pass  # it has ended meanwhile
         return found
 
-    def descendants(self, pid: int) -> Iterator[Kin]:
+    def descendants(self, pid: int) -> Iterator[Relative]:
         """All that live below it, nearest first. What forks meanwhile may be missed."""
         below = _by_parent(self._everyone()) if self._scan else None
         seen = {pid}
@@ -103,14 +103,14 @@ class Procfs:
             yield from filter(None, map(self.look, born))
             generation = born
 
-    def below(self, pid: int, spared: Container[int] = ()) -> Iterator[Kin]:
+    def below(self, pid: int, spared: Container[int] = ()) -> Iterator[Relative]:
         """Everybody below a child of ours, or below us, each before its own children are sought;
         without those of our own children who are spared, and whoever is below them.
 
         Nobody else, whatever numbers are used again: a child is believed if its parent, looked at
         afterwards, is still who it was.
         """
-        parents: list[tuple[int, Kin | None]] = [(pid, None)]
+        parents: list[tuple[int, Relative | None]] = [(pid, None)]
         while parents:
             parent, known = parents.pop()
             for child in self.my_children() if parent == self.me else self.children(parent):
@@ -119,12 +119,12 @@ class Procfs:
                     yield kin
                     parents.append((child, kin))
 
-    def is_still(self, kin: Kin) -> bool:
+    def is_still(self, kin: Relative) -> bool:
         """Whether its number is still its own."""
         now = self.look(kin.pid)
         return now is not None and now.start == kin.start
 
-    def everyone(self) -> Iterator[Kin]:
+    def everyone(self) -> Iterator[Relative]:
         """All that live."""
         return filter(None, (self.look(pid) for pid, _ in self._everyone()))
 

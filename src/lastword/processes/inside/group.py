@@ -7,12 +7,12 @@ import signal
 import socket
 
 from . import signals
-from .family import Kin, Procfs
-from .page import Page
-from .warden import Branch, Warden
+from .family import Procfs, Relative
+from .page import PageReader
+from .warden import Branch, WardenProcess
 
 
-class GroupWarden(Warden):
+class GroupWarden(WardenProcess):
     """Reaches the process groups of what it started, and says no more than that.
 
     A leader that has ended is not reaped: as long as it is there, its number, which is also its
@@ -20,7 +20,11 @@ class GroupWarden(Warden):
     """
 
     def __init__(
-        self, channel: socket.socket, host: int, outside: Procfs | None, page: Page | None = None
+        self,
+        channel: socket.socket,
+        host: int,
+        outside: Procfs | None,
+        page: PageReader | None = None,
     ) -> None:
         super().__init__(channel, host, outside, page)
         self._groups: set[int] = set()
@@ -49,7 +53,7 @@ class GroupWarden(Warden):
         for group in self._groups:
             signals.to(-group, number)
 
-    def _living(self) -> list[Kin]:
+    def _living(self) -> list[Relative]:
         everyone = self._outside.everyone() if self._outside else ()
         return [kin for kin in everyone if kin.group in self._groups]
 

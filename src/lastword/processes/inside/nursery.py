@@ -24,12 +24,12 @@ from typing import TypeAlias
 
 from . import kernel, room, wire
 from .family import Procfs
-from .page import Page
+from .page import PageReader
 from .wake import ORDINARY
 from .worker import be_where_the_host_is, flush, import_modules
 
 _NAME = b"nursery"  # as `ps` shows it
-_Serve: TypeAlias = Callable[[socket.socket, int, Procfs, Page], None]
+_Serve: TypeAlias = Callable[[socket.socket, int, Procfs, PageReader], None]
 _afterwards: list[_Serve] = []
 _ours: dict[str, ModuleType] = {}  # the keepers' own, which are forgotten by name
 _NOT_CALLED = ("typing",)  # by keepers; and typing_extensions replaces some of it
@@ -48,7 +48,7 @@ def then(serve: _Serve) -> None:
 def tend(order: wire.Message, fds: list[int]) -> None:
     """Import what is asked for; then fork wardens, until the host has gone and the last of them."""
     channel, host = socket.socket(fileno=fds[0]), fds[1]
-    page = Page(fds[3] if len(fds) > 3 else -1)
+    page = PageReader(fds[3] if len(fds) > 3 else -1)
     kernel.be_called(_NAME)
     kernel.adopt_orphans()
     proc = Procfs(scan=order["scan"])

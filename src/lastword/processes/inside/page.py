@@ -11,7 +11,7 @@ NANO = 1_000_000_000
 CLOCK: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # a machine's sleep counts
 
 
-class Page:
+class PageReader:
     """The reading side; without a file, the host has no end."""
 
     def __init__(self, fd: int = -1) -> None:

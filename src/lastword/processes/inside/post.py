@@ -11,15 +11,15 @@ import socket
 from . import kernel, wire
 from .family import Procfs
 from .group import GroupWarden
-from .page import Page
+from .page import PageReader
 from .tree import SealedWarden, TreeWarden
-from .warden import Warden
+from .warden import WardenProcess
 
 _DESERTED = 1000  # milliseconds in which a warden without a host has seen everybody off
 
 
 def take_up(
-    channel: socket.socket, host: int, order: wire.Message, page: Page, group: int = -1
+    channel: socket.socket, host: int, order: wire.Message, page: PageReader, group: int = -1
 ) -> None:
     """Become a warden, and keep watch until the run is over; in a control group, if it has one."""
     try:
@@ -39,7 +39,9 @@ def take_up(
     warden.keep()
 
 
-def _warden(channel: socket.socket, host: int, order: wire.Message, page: Page) -> Warden:
+def _warden(
+    channel: socket.socket, host: int, order: wire.Message, page: PageReader
+) -> WardenProcess:
     scan: bool = order["scan"]
     if order["level"] == "sealed":
         outside = _seal(channel, host)

@@ -6,7 +6,7 @@ import os
 import signal
 from contextlib import suppress
 
-from .family import Kin, Procfs
+from .family import Procfs, Relative
 
 _GONE = (ProcessLookupError, PermissionError)
 
@@ -17,7 +17,7 @@ def to(pid: int, number: int) -> None:
         os.kill(pid, number)
 
 
-def to_kin(proc: Procfs, kin: Kin, number: int) -> bool:
+def to_kin(proc: Procfs, kin: Relative, number: int) -> bool:
     """To whom it was seen to be, and nobody who has its number by now; whether it was there.
 
     Whoever has the number when the descriptor is opened has it still when it is looked at, if it

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 
 from . import signals
-from .family import Kin, Procfs
+from .family import Procfs, Relative
 
 _ROUNDS = 50  # in one go; whoever is left is found the next time
 
@@ -18,7 +18,7 @@ class Stillness:
     """Those who are held, in the order in which they were."""
 
     def __init__(self) -> None:
-        self._held: dict[tuple[int, int], Kin] = {}
+        self._held: dict[tuple[int, int], Relative] = {}
 
     def hold(self, proc: Procfs) -> None:
         """Hold everybody, until nobody is found who goes on. Who stands still forks no more."""

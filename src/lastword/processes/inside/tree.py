@@ -8,21 +8,21 @@ import time
 from contextlib import suppress
 
 from . import signals
-from .family import Kin, Procfs
-from .page import Page
+from .family import Procfs, Relative
+from .page import PageReader
 from .stillness import Stillness
 from .storm import end_storm
-from .warden import Branch, Warden
+from .warden import Branch, WardenProcess
 
 _STILL = "TtZX"  # states of who is stopped, or has ended
 _A_STORM = 0.05  # seconds after which whoever is left forks faster than it is killed
 
 
-class TreeWarden(Warden):
+class TreeWarden(WardenProcess):
     """Every orphan comes to it, so whoever is killed next is always a child of its own."""
 
     def __init__(
-        self, channel: socket.socket, host: int, outside: Procfs, page: Page | None = None
+        self, channel: socket.socket, host: int, outside: Procfs, page: PageReader | None = None
     ) -> None:
         super().__init__(channel, host, outside, page)
         self._proc = outside
@@ -59,14 +59,14 @@ class TreeWarden(Warden):
             return False
         return all(kin.state in _STILL for kin in family if kin)
 
-    def branch(self, pid: int) -> list[Kin]:
-        found: list[Kin] = []
+    def branch(self, pid: int) -> list[Relative]:
+        found: list[Relative] = []
         with suppress(OSError):  # what cannot be seen now comes to us, and is found at the end
             for kin in self._proc.below(pid):
                 found.append(kin)  # noqa: PERF402 - those who were found before count
         return found
 
-    def send(self, kin: Kin, number: int) -> None:
+    def send(self, kin: Relative, number: int) -> None:
         signals.to_kin(self._proc, kin, number)
 
     def alive_in(self, branch: Branch) -> set[int]:
@@ -85,7 +85,7 @@ class SealedWarden(TreeWarden):
         host: int,
         outside: Procfs,
         inside: Procfs,
-        page: Page | None = None,
+        page: PageReader | None = None,
     ) -> None:
         super().__init__(channel, host, outside, page)
         self._proc = inside

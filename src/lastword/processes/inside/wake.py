@@ -13,7 +13,7 @@ _LONGEST = 3600.0  # seconds
 _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU)
 
 
-class Wake:
+class Wakeups:
     """The three things that a zygote or a warden waits for.
 
     The host is watched by a descriptor of the process itself, beside the channel: a fork of the

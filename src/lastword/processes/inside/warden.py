@@ -19,10 +19,10 @@ from functools import partial
 from typing import Any
 
 from . import signals, start, wire
-from .family import Kin, Procfs
+from .family import Procfs, Relative
 from .nursery import tend
-from .page import Page
-from .wake import Wake
+from .page import PageReader
+from .wake import Wakeups
 from .worker import call_of_python
 
 _GRACE_WITHOUT_HOST = 0.2
@@ -37,21 +37,25 @@ class Branch:
 
     pid: int
     until: float
-    below: list[Kin]  # known by when they began, also once the child that led there has gone
+    below: list[Relative]  # known by when they began, also once the child that led there has gone
 
 
-class Warden:
+class WardenProcess:
     """One run's. The levels differ in how everybody is reached."""
 
     def __init__(
-        self, channel: socket.socket, host: int, outside: Procfs | None, page: Page | None = None
+        self,
+        channel: socket.socket,
+        host: int,
+        outside: Procfs | None,
+        page: PageReader | None = None,
     ) -> None:
-        self._page = page or Page()
+        self._page = page or PageReader()
         self._still = False  # everybody is held where they are
         self._postponed: list[tuple[wire.Message, list[int]]] = []  # orders that came meanwhile
         self._channel = channel
-        self._inbox = wire.Inbox(channel)
-        self._wake = Wake(channel, host)
+        self._inbox = wire.WireInbox(channel)
+        self._wake = Wakeups(channel, host)
         self._outside = outside  # the host's numbers, for reports; None where there is no /proc
         self._started: dict[int, int] = {}  # children started on order and not reaped: their ids
         self._numbers: dict[int, int] = {}  # of those, by id: what the host's /proc calls them
@@ -61,7 +65,7 @@ class Warden:
         self._killing = False
         self._busy = False  # somebody may be left
         self._unsent = bytearray()  # what the host has not taken yet
-        self._seen: dict[int, Kin] = {}  # what a stop found, by the host's numbers
+        self._seen: dict[int, Relative] = {}  # what a stop found, by the host's numbers
         self._killed: set[int] = set()  # by the host's numbers: who was alive when killed
 
     # how everybody is reached
@@ -71,11 +75,11 @@ class Warden:
     def hold_everybody(self) -> None: ...
     def let_everybody_go_on(self) -> None: ...
 
-    def branch(self, pid: int) -> list[Kin]:  # noqa: ARG002 - of the process that is asked about
+    def branch(self, pid: int) -> list[Relative]:  # noqa: ARG002 - of the process that is asked about
         """Everybody known to be below a child of ours."""
         return []
 
-    def send(self, kin: Kin, number: int) -> None: ...
+    def send(self, kin: Relative, number: int) -> None: ...
 
     def alive_in(self, branch: Branch) -> set[int]:  # noqa: ARG002 - of what is asked about
         """Whoever lives below a child of ours, by the host's numbers."""
@@ -324,12 +328,12 @@ class Warden:
             self._seen |= found
         self.kill_everybody()
 
-    def _living(self) -> list[Kin]:
+    def _living(self) -> list[Relative]:
         try:
             return list(self._outside.descendants(self._outside.me)) if self._outside else []
         except OSError:  # blind: what was started here is known
             numbers = [self._numbers[id_] for id_ in self._started.values()]
-            return [Kin(pid, "", "", 0, 0) for pid in numbers if pid > 0]
+            return [Relative(pid, "", "", 0, 0) for pid in numbers if pid > 0]
 
     def _reap(self) -> bool:
         """True when the kernel says that there is no child left at all."""

@@ -51,7 +51,7 @@ def something_in(channel: socket.socket) -> bool:
     return bool(look.poll(0))
 
 
-class Inbox:
+class WireInbox:
     """What has come in on a channel, whole messages only.
 
     Descriptors come with the first byte of their message, and with no other's, so what was read

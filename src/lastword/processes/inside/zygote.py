@@ -22,12 +22,12 @@ from contextlib import suppress
 from typing import Any
 
 from . import kernel, nursery, room, signals, wire
-from .family import Kin, Procfs
-from .page import Page
+from .family import Procfs, Relative
+from .page import PageReader
 from .post import take_up
 from .storm import end_storm
 from .strays import Strays
-from .wake import Wake
+from .wake import Wakeups
 
 _NOBODY = 0  # no warden has this id
 _AGAIN, _LATER = 0.002, 1.0  # seconds between two kills of somebody: at first, and at last
@@ -37,15 +37,17 @@ _WAKING = 0.05  # seconds between two calls to wardens whose host has gone
 _DESERTED = 2.0  # seconds after which a warden that has not left by itself is killed
 
 
-class Zygote:
+class ZygoteProcess:
     """Lives as long as the host, and as any warden."""
 
-    def __init__(self, channel: socket.socket, host: int, proc: Procfs | None, page: Page) -> None:
+    def __init__(
+        self, channel: socket.socket, host: int, proc: Procfs | None, page: PageReader
+    ) -> None:
         self._page = page  # every warden's: whoever is forked has it too
         self._channel = channel
-        self._inbox = wire.Inbox(channel)
+        self._inbox = wire.WireInbox(channel)
         self._host = host
-        self._wake = Wake(channel, host)
+        self._wake = Wakeups(channel, host)
         self._proc = proc  # None: it adopts nobody, so there is nobody to look for
         self._wardens: dict[int, int] = {}  # by process number: their ids
         self._struck: set[int] = set()  # ids of those that the host has killed, or lost
@@ -178,19 +180,21 @@ class Zygote:
                 killed |= signals.to_kin(self._proc, kin, signal.SIGKILL)
         return killed
 
-    def _families(self, strays: set[int]) -> dict[int, list[Kin]]:
+    def _families(self, strays: set[int]) -> dict[int, list[Relative]]:
         """Each that lives, and everybody below it."""
         return {pid: list(self._family(pid)) for pid in strays}
 
-    def _family(self, stray: int) -> Iterator[Kin]:
+    def _family(self, stray: int) -> Iterator[Relative]:
         try:
             if self._proc and (kin := self._proc.look(stray)):
                 yield kin
                 yield from self._proc.below(stray)
         except OSError:  # blind: by its number, at least
-            yield Kin(stray, "", "", 0, 0)
+            yield Relative(stray, "", "", 0, 0)
 
-    def _moved(self, families: dict[int, list[Kin]], present: set[int], *, patient: bool) -> bool:
+    def _moved(
+        self, families: dict[int, list[Relative]], present: set[int], *, patient: bool
+    ) -> bool:
         """Whether somebody may have been missed, who lost a parent while they were looked for."""
         again = self._families(self._beyond)
         if self._proc is None or not self._adopted(self._proc).issubset(present):
@@ -216,13 +220,15 @@ class Zygote:
         self._struck.discard(id_)
         return id_
 
-    def _report(self, settled: list[tuple[int, list[int]]], families: dict[int, list[Kin]]) -> None:
+    def _report(
+        self, settled: list[tuple[int, list[int]]], families: dict[int, list[Relative]]
+    ) -> None:
         for id_, left in settled:
             if id_ != _NOBODY:
                 found = [kin for pid in left for kin in families[pid]]
                 self._tell({"gone": id_, "left": [self._named(kin) for kin in found]})
 
-    def _named(self, kin: Kin) -> list[Any]:
+    def _named(self, kin: Relative) -> list[Any]:
         owner = -1
         with suppress(OSError):
             owner = self._proc.owner(kin.pid) if self._proc else -1
@@ -248,7 +254,7 @@ class Zygote:
             wire.send(self._channel, message)
 
 
-def _who(family: list[Kin]) -> set[tuple[int, int]]:
+def _who(family: list[Relative]) -> set[tuple[int, int]]:
     return {(kin.pid, kin.start) for kin in family}
 
 
@@ -283,7 +289,7 @@ def main() -> None:
         if asked["adopt"]:
             kernel.adopt_orphans()
             proc = Procfs(scan=asked["scan"])
-        host, page = _watch(asked["host"]), Page(asked["page"])
+        host, page = _watch(asked["host"]), PageReader(asked["page"])
     except OSError as error:
         wire.send(channel, {"failed": 0, "why": error.strerror or str(error)})
         return
@@ -291,8 +297,8 @@ def main() -> None:
     _serve(channel, host, proc, page)
 
 
-def _serve(channel: socket.socket, host: int, proc: Procfs | None, page: Page) -> None:
-    zygote = Zygote(channel, host, proc, page)
+def _serve(channel: socket.socket, host: int, proc: Procfs | None, page: PageReader) -> None:
+    zygote = ZygoteProcess(channel, host, proc, page)
     wire.send(channel, {"ready": os.getpid()})
     gc.collect()
     gc.freeze()  # what is here now is shared by every fork, untouched

@@ -6,7 +6,7 @@ import { call, sessionPath } from "./wire.js";
 
 /**
  * @import { Notices } from "./notices.js"
- * @import { Sessions } from "./told.d.ts"
+ * @import { SessionsOut } from "./told.d.ts"
  * @import { App, Session, State } from "./types.d.ts"
  */
 
@@ -118,7 +118,7 @@ export class Shelf {
 
   async refresh() {
     try {
-      /** @type {Sessions} */
+      /** @type {SessionsOut} */
       const { sessions, next } = await call("GET", `v1/sessions?limit=${this.#limit}`);
       this.#sessions = sessions;
       this.#next = next;

@@ -207,10 +207,6 @@ export interface LineOut {
   text: string;
 }
 
-export interface Link {
-  path: string;
-}
-
 export interface Log {
   entries: Array<unknown>;
   more: boolean;
@@ -278,7 +274,7 @@ export interface OutputOut {
   ended: string;
 }
 
-export interface Owner {
+export interface OwnerOut {
   process: number;
   host: string;
   since: number;
@@ -298,7 +294,7 @@ export interface PartIsOut {
   live: boolean;
 }
 
-export interface Past {
+export interface PastOut {
   items: Array<MessageItemOut | TurnItemOut | ReceiptItemOut | NoteItemOut>;
   messages: Array<SaidOut>;
   pending: Array<string>;
@@ -377,7 +373,7 @@ export interface ProcessStartsOut {
   live: boolean;
 }
 
-export interface Processes {
+export interface ProcessesOut {
   processes: Array<ProcessOut>;
 }
 
@@ -526,10 +522,10 @@ export interface SessionOut {
   active: string | null;
   state: "asking" | "idle" | "running" | "stopping" | "waiting";
   at: number;
-  owner?: Owner | null;
+  owner?: OwnerOut | null;
 }
 
-export interface Sessions {
+export interface SessionsOut {
   sessions: Array<SessionOut>;
   next: string | null;
 }
@@ -540,6 +536,10 @@ export interface ShownOut {
   name: string;
   call: string;
   status: string;
+}
+
+export interface SignInLink {
+  path: string;
 }
 
 export interface SignalIn {
@@ -611,7 +611,7 @@ export interface ToolReport {
   status: Status;
 }
 
-export interface Transcript {
+export interface TranscriptOut {
   items: Array<ShownOut>;
   next: number | null;
 }

@@ -100,7 +100,7 @@ export interface Wrong {
 
 export type Event = told.Snapshot | told.Changes | told.Closed;
 export type Change = told.Changes["changes"][number];
-export type Older = told.Past;
+export type Older = told.PastOut;
 
 // what is known of a session
 

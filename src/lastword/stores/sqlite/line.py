@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class StoreJob:
     """Something asked, and what came of it."""
 
     work: Callable[[Any], Any]  # it is given a connection
@@ -51,7 +51,7 @@ class Line:
     def __init__(
         self,
         name: str,
-        serve: Callable[[list[Job]], None],
+        serve: Callable[[list[StoreJob]], None],
         finish: Callable[[], None],
         *,
         at_once: int = 1,
@@ -63,7 +63,7 @@ class Line:
         self._at_once = at_once
         self._idle = idle
         self._every = every
-        self._waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[StoreJob | None] = queue.SimpleQueue()
         self.closed = False
         self._process = os.getpid()
         threading.Thread(target=self._run, name=name, daemon=True).start()
@@ -89,7 +89,7 @@ class Line:
         self, work: Callable[[Any], Any], *, durable: bool = True, last: bool = False
     ) -> asyncio.Future[Any]:
         loop = asyncio.get_running_loop()
-        job = Job(work, loop, loop.create_future(), durable, last)
+        job = StoreJob(work, loop, loop.create_future(), durable, last)
         self._waiting.put(job)
         return job.future
 
@@ -108,11 +108,11 @@ class Line:
                     _tell(job.loop, [job])
                     return
 
-    def _take(self) -> list[Job]:
+    def _take(self) -> list[StoreJob]:
         """Everything that waits; nothing, if nothing came for so long, or there was a nudge."""
         with suppress(queue.Empty):
             job = self._waiting.get(timeout=self._every)
-            jobs: list[Job] = []
+            jobs: list[StoreJob] = []
             with suppress(queue.Empty):
                 while job:
                     jobs.append(job)
@@ -121,7 +121,7 @@ class Line:
             return jobs
         return []
 
-    def _do(self, jobs: list[Job]) -> None:
+    def _do(self, jobs: list[StoreJob]) -> None:
         try:
             self._serve(jobs)
         except BaseException as error:  # noqa: BLE001 - the thread must live, and they must hear
@@ -131,11 +131,11 @@ class Line:
             _tell(loop, [job for job in jobs if job.loop is loop])
 
 
-def _tell(loop: asyncio.AbstractEventLoop, jobs: list[Job]) -> None:
+def _tell(loop: asyncio.AbstractEventLoop, jobs: list[StoreJob]) -> None:
     with suppress(RuntimeError):  # the loop was closed, and everybody who waited in it has gone
         loop.call_soon_threadsafe(_answer, jobs)
 
 
-def _answer(jobs: list[Job]) -> None:
+def _answer(jobs: list[StoreJob]) -> None:
     for job in jobs:
         job.answer()

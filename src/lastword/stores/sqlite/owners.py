@@ -15,7 +15,7 @@ import sqlite3
 from pathlib import Path
 
 from lastword.core.lease import Terms, Watch
-from lastword.stores.contract import Whose
+from lastword.stores.contract import OtherOwner
 from lastword.stores.lease import Tenure, boottime
 
 
@@ -81,7 +81,7 @@ class Owner:
             if self.living(db, epoch) is None:
                 db.execute("DELETE FROM owners WHERE epoch = ?", (epoch,))
 
-    def living(self, db: sqlite3.Connection, epoch: int) -> Whose | None:
+    def living(self, db: sqlite3.Connection, epoch: int) -> OtherOwner | None:
         """Who another owner is, if there is any reason to think that it lives."""
         found = db.execute(
             "SELECT pid, started, place, host, since, beats, keeper, keeper_started FROM owners"
@@ -97,7 +97,7 @@ class Owner:
             return None
         if self._dead.get(epoch) == beats:
             return None
-        return Whose(pid, host, since, here and pid == self._pid, ending)
+        return OtherOwner(pid, host, since, here and pid == self._pid, ending)
 
 
 def _now(db: sqlite3.Connection) -> float:

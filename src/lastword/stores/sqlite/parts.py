@@ -9,7 +9,7 @@ from lastword.core.entries import Entry, Unshown
 from lastword.core.model import RunId, SessionId
 from lastword.core.receipt import Receipt
 from lastword.stores.codec import decode
-from lastword.stores.contract import Part
+from lastword.stores.contract import LogPart
 
 _MARKED = """
 SELECT number, kind, body FROM entries INDEXED BY entries_marked
@@ -20,11 +20,11 @@ AND kind IN ('receipt', 'unshown') AND kind = ?
 
 def part(
     db: sqlite3.Connection, session: SessionId, before: int | None, most: int, size: int | None
-) -> Part:
+) -> LogPart:
     """The newest that come before a number."""
     row = db.execute("SELECT key, length FROM sessions WHERE id = ?", (session,)).fetchone()
     if row is None:
-        return Part((), 0, 0)
+        return LogPart((), 0, 0)
     key, length = row
     last = length if before is None else min(before - 1, length)
     rows = db.execute(
@@ -40,7 +40,7 @@ def part(
                 break
         found.append(decode(kind, body))
     rows.close()
-    return Part(tuple(reversed(found)), last - len(found), length)
+    return LogPart(tuple(reversed(found)), last - len(found), length)
 
 
 def receipts(

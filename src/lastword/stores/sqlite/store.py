@@ -20,8 +20,8 @@ from lastword.core.transcript import Unshown
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.stores.codec import is_large
 from lastword.stores.contract import (
+    LogPart,
     Overview,
-    Part,
     Place,
     StoredCell,
     StoredMessage,
@@ -32,7 +32,7 @@ from lastword.stores.lease import LENGTH, Claim, Tenure, boottime
 from lastword.stores.sqlite import cells, parts, tables
 from lastword.stores.sqlite.file import PATIENCE, DatabaseFile, transaction
 from lastword.stores.sqlite.health import wrong
-from lastword.stores.sqlite.line import Job, Line
+from lastword.stores.sqlite.line import Line, StoreJob
 from lastword.stores.sqlite.owners import Owner
 from lastword.stores.sqlite.tables import Encoded, Tables
 from lastword.stores.sqlite.writer import AT_ONCE, Writer
@@ -89,7 +89,7 @@ class _Opened:
             raise
         return self.writer
 
-    def _read(self, jobs: list[Job]) -> None:
+    def _read(self, jobs: list[StoreJob]) -> None:
         for job in jobs:
             try:
                 with self._file.putting_in_words("nothing was read"):
@@ -184,7 +184,7 @@ class SqliteStore:
 
     async def part(
         self, session: SessionId, before: int | None = None, *, most: int, size: int | None = None
-    ) -> Part:
+    ) -> LogPart:
         return await self._read(lambda db: parts.part(db, session, before, most, size))
 
     async def receipts(self, session: SessionId, skip: int, most: int) -> tuple[Receipt, ...]:

@@ -14,7 +14,7 @@ from lastword.core.model import SessionId
 from lastword.errors import StoreError
 from lastword.stores.lease import Tenure, boottime
 from lastword.stores.sqlite.file import DatabaseFile, transaction
-from lastword.stores.sqlite.line import Job
+from lastword.stores.sqlite.line import StoreJob
 from lastword.stores.sqlite.owners import Owner
 from lastword.stores.sqlite.tables import Tables
 
@@ -42,7 +42,7 @@ class Writer:
         self._tenure = tenure
         self._next_beat = boottime() + tenure.terms.beat / 2
 
-    def serve(self, jobs: list[Job]) -> None:
+    def serve(self, jobs: list[StoreJob]) -> None:
         """Do what was asked."""
         quick = [job for job in jobs if not job.durable]
         durable = [job for job in jobs if job.durable]
@@ -65,7 +65,7 @@ class Writer:
         self._quick.close()
         self._durable.close()
 
-    def _together(self, db: sqlite3.Connection, jobs: list[Job]) -> None:
+    def _together(self, db: sqlite3.Connection, jobs: list[StoreJob]) -> None:
         try:
             self._renewing(db, jobs)
             self.transactions += db is self._durable
@@ -77,7 +77,7 @@ class Writer:
     def _due(self) -> bool:
         return not self._tenure.good or boottime() >= self._next_beat
 
-    def _renewing(self, db: sqlite3.Connection, jobs: list[Job]) -> None:
+    def _renewing(self, db: sqlite3.Connection, jobs: list[StoreJob]) -> None:
         """One transaction, in which the lease is renewed too if that is due."""
         committed, beat = False, self._due
         taken: tuple[SessionId, ...] = ()
@@ -97,7 +97,7 @@ class Writer:
             self._next_beat = asked + self._tenure.terms.beat / 2
             self._tenure.answered(asked, taken)
 
-    def _one(self, db: sqlite3.Connection, job: Job) -> None:
+    def _one(self, db: sqlite3.Connection, job: StoreJob) -> None:
         db.execute("SAVEPOINT one")
         try:
             job.result = job.work(db)
