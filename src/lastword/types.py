@@ -48,7 +48,8 @@ from lastword.runtime.jobs import Job
 from lastword.runtime.protocol import Record, View
 from lastword.runtime.run import Sink
 from lastword.runtime.session_cells import SessionCells
-from lastword.stores.contract import Overview, StoredMessage, StoredSession, Write
+from lastword.runtime.ticket import Stopping
+from lastword.stores.contract import LogPart, Overview, StoredMessage, StoredSession, Write
 from lastword.stores.lease import Claim
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "Finished",
     "Job",
     "LeftOut",
+    "LogPart",
     "MessageReport",
     "Native",
     "Note",
@@ -93,6 +95,7 @@ __all__ = [
     "Settled",
     "Sink",
     "Span",
+    "Stopping",
     "StoredCell",
     "StoredMessage",
     "StoredSession",

@@ -62,7 +62,7 @@ TELLING = (
     Mutation(
         "a stream that is over is left open",
         "server.streams:Watcher._news",
-        never("closed"),
+        never("over"),
         f"{EVENTS}::test_the_ids_of_a_deleted_session_are_not_taken_for_those_of_its_successor",
     ),
     Mutation(

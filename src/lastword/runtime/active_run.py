@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from lastword.core.model import Message, SessionId, Turn
 from lastword.core.receipt import AnswerReport, ProcessReport, Unconfirmed
@@ -20,6 +20,13 @@ from lastword.runtime.owned import Owned
 from lastword.runtime.speech import Speech
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
+
+
+class Failure(NamedTuple):
+    """Why a run failed; nothing, if it did not."""
+
+    error: str = ""
+    kind: str = ""  # what of it the model may be told
 
 
 class ActiveRun:
@@ -49,10 +56,9 @@ class ActiveRun:
         self.children: list[ChildRun] = []
         self.born = 0  # how many were given a name
         self.joined: list[Message] = []  # what was sent to steer it and it has not been given
-        self.error = ""
+        self.failure = Failure()
         self.ended = False  # by itself: it has lost its session to nobody
         self.given: object = None  # what its engine was given, once it was
-        self.kind = ""  # of that error
         self.answers: list[AnswerReport] = []  # what people said to what it asked
 
     def speak_to(self, sink: Callable[..., object], pace: float, threads: DaemonThreads) -> None:

@@ -191,7 +191,8 @@ class Asks:
 
     def ended(self, run: RunId, messages: Iterable[MessageId] = ()) -> None:
         """A run has lost its session, or ended; or messages that never began have."""
-        self._close(self._machine.apply(asks.RunOver(run, tuple(messages))))
+        if self._machine.runs or self._machine.programs:
+            self._close(self._machine.apply(asks.RunOver(run, tuple(messages))))
 
     # what programs wait on
 
@@ -205,7 +206,7 @@ class Asks:
 
     def said(self, message: Message) -> None:
         """A message was accepted: if it answers what a program waits on, nobody else does now."""
-        if message.attachments and (promise := promise_in(message)):
+        if promise := promise_in(message):
             with suppress(CellError):  # its run will say that it came too late
                 self._machine.apply(promise)
 

@@ -352,7 +352,7 @@ class Conversation:
     def _end(self, order: End, move: Move, work: Work, told: Told) -> None:
         turn, outcome = order.turn, order.outcome
         going = work.runs.lose(turn.run, outcome) if order.started else None
-        error, kind = (going.error, going.kind) if going else ("", "")
+        error, kind = going.failure if going else ("", "")
         tickets = work.messages.ended(order, move, error, kind)
         if move.settlement:
             move.settlement.runs += [turn.run] if going else []

@@ -234,7 +234,8 @@ class Ledger:
                 begun = made.effect.begun
                 made.status = Status.MAY_HAVE_EXECUTED if begun else Status.NOT_STARTED
                 entries.append(Result(self._hold.run, made.id, made.status))
-        self._doubts.take(*entries)
+        if entries:
+            self._doubts.take(*entries)
         return entries
 
     async def make(self, made: Call[R]) -> R:

@@ -154,8 +154,8 @@ class Messages:
         said = Said(message, order.run)
         self._journal.add_message(said)
         self._seat.publish(said)
-        self._seat.asks.said(message)
         if message.attachments:
+            self._seat.asks.said(message)  # it may answer what a program waits on
             with self._seat.lock:
                 self._seat.feed.shed()
         self._shared.counters.accepted += 1

@@ -21,7 +21,7 @@ from lastword.core.receipt import Unconfirmed
 from lastword.core.story import Typing
 from lastword.core.transcript import Entry
 from lastword.errors import ImpossibleMove, StaleRun
-from lastword.runtime.active_run import ActiveRun
+from lastword.runtime.active_run import ActiveRun, Failure
 from lastword.runtime.announcer import Announcer
 from lastword.runtime.children import Child
 from lastword.runtime.history import History
@@ -136,13 +136,13 @@ class Runs:
             with suppress(StaleRun):  # unless a stop from another thread was quicker
                 self._tell(StopAsked(Reason.PARENT, run))  # its parent was stopped first
         if error and going.hold.current:
-            going.error = error if isinstance(error, str) else described(error)
-            going.kind = kind_of(error)
+            told = error if isinstance(error, str) else described(error)
+            going.failure = Failure(told, kind_of(error))
             cause = error if isinstance(error, BaseException) else None
             name = type(cause).__name__ if cause else "cancelled"
             log.error("run failed session=%s run=%s error=%s", self.id, run, name)
             log.debug("run failed session=%s run=%s", self.id, run, exc_info=cause)
-        outcome = Outcome.FAILED if going.error else Outcome.COMPLETED
+        outcome = Outcome.FAILED if going.failure.error else Outcome.COMPLETED
         self._tell(Ended(run, outcome, len(going.joined)))  # what it was not given: the next turn
         del self.going[run]
         going.processes.end()
