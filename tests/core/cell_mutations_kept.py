@@ -65,8 +65,8 @@ RESTARTS = (
         "that a resume was begun is not in the record",
         "record",
         instead(
-            "{Phase.ARRIVING, Phase.PAUSED, Phase.RETURNING}",
-            "{Phase.ARRIVING, Phase.PAUSED, Phase.RETURNING, Phase.BEGINNING}",
+            "self.phase.at_a_frontier",
+            "(self.phase.at_a_frontier or self.phase is CellPhase.BEGINNING)",
         ),
         "two deaths",
     ),
@@ -74,7 +74,8 @@ RESTARTS = (
         "that a resume did not arrive is not in the record",
         "record",
         instead(
-            "{Phase.ARRIVING, Phase.PAUSED, Phase.RETURNING}", "{Phase.ARRIVING, Phase.PAUSED}"
+            "self.phase.at_a_frontier",
+            "(self.phase.at_a_frontier and self.phase is not CellPhase.RETURNING)",
         ),
         "two deaths",
     ),

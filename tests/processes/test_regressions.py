@@ -95,7 +95,7 @@ import os, resource, socket
 from lastword.processes.inside import wire
 
 ours, theirs = socket.socketpair()
-inbox = wire.Inbox(theirs)
+inbox = wire.WireInbox(theirs)
 wire.send(ours, {"a": 1}, (0, 1, 2))
 wire.send(ours, {"b": 2})
 most = theirs.fileno() + 2  # room for one
