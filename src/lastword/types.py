@@ -25,6 +25,7 @@ from lastword.core.entries import (
     Used,
     Withdrawn,
 )
+from lastword.core.model import MessageId
 from lastword.core.question import Question
 from lastword.core.queue import Queued, QueueNews
 from lastword.core.receipt import (
@@ -73,6 +74,7 @@ __all__ = [
     "Job",
     "LeftOut",
     "LogPart",
+    "MessageId",
     "MessageReport",
     "Native",
     "Note",

@@ -90,6 +90,19 @@ THE_CLOCK = (
     ),
 )
 
+TOGETHER = (
+    Bounds("together", 7_500, DROP, ALL, (PERSON, TIMER), together=True),
+    Bounds(
+        "together, keep",
+        6_100,
+        KEEP,
+        ("queue", "takeover"),
+        (PERSON, TIMER),
+        touches=1,
+        together=True,
+    ),
+)
+
 AFTER_A_RESTART = (
     Bounds("found, drop", 8_400, DROP, ALL, (PERSON, TIMER), found=True),
     Bounds("found, keep", 2_700, KEEP, ("queue", "steer", "takeover"), (PERSON, TIMER), found=True),
@@ -104,4 +117,5 @@ GROUPS = {
     "rights": RIGHTS,
     "the clock": THE_CLOCK,
     "after a restart": AFTER_A_RESTART,
+    "together": TOGETHER,
 }

@@ -36,6 +36,7 @@ class Ghost(NamedTuple):
         frozenset()
     )  # was paused once; what a person said since comes first
     steers: frozenset[tuple[MessageId, RunId | None]] = frozenset()  # None: in the very next start
+    batches: tuple[tuple[MessageId, ...], ...] = ()  # what arrived as one
     first: MessageId | None = None  # what took the session, and has to start before anything else
     edited: frozenset[MessageId] = frozenset()
     windows: tuple[tuple[RunId, float, float], ...] = ()  # when it first and last collected
@@ -63,7 +64,16 @@ class Ghost(NamedTuple):
             edited=self.edited - out,
             steers=frozenset(s for s in self.steers if s[0] not in out),
             first=None if self.first in out else self.first,
+            batches=tuple(b for b in self.batches if not out.issuperset(b)),
         )
+
+    def together(self, id: MessageId) -> tuple[MessageId, ...]:
+        """What arrived as one with it."""
+        return next((one for one in self.batches if id in one), (id,))
+
+    def batch(self, id: MessageId) -> list[MessageId]:
+        """Those of them that are still here."""
+        return [m for m in self.here if m in self.together(id)]
 
     def orphaned(self, run: RunId) -> Ghost:
         """This memory once a run has gone that had steering left: it is due next."""
@@ -97,14 +107,16 @@ def hear(ghost: Ghost, order: Order, heard: Heard) -> Ghost:
 def _accept(ghost: Ghost, order: Accept, heard: Heard) -> Ghost:
     event, new = heard.event, order.message.id
     assert isinstance(event, Accepted)
-    must(order.message == event.message, "only the message that arrived is accepted")
+    must(order.message in event.messages, "only the message that arrived is accepted")
     must(new not in ghost.here, "a message is accepted once")
-    person = order.message.origin == "person"
-    if person and ghost.hushed:
+    person = event.leading.origin == "person"
+    if order.message.origin == "person" and ghost.hushed:
         ghost = ghost._replace(speaking=ghost.speaking | {new})
-    elif ghost.hushed:
+    elif ghost.hushed and not person:
         ghost = ghost._replace(paused=ghost.paused | {new}, waited=ghost.waited | {new})
     ghost = ghost._replace(here=(*ghost.here, new), storing=ghost.storing | {new})
+    if event.more and new == event.message.id:
+        ghost = ghost._replace(batches=(*ghost.batches, tuple(ids(event.messages))))
     match order.placement:
         case "queued":
             return ghost._replace(plain=ghost.plain | {new})
@@ -114,8 +126,9 @@ def _accept(ghost: Ghost, order: Accept, heard: Heard) -> Ghost:
         case "collecting":
             return _collect(ghost, order.run, event)
         case "starting":
-            must(ghost.first is None, "only one message at a time has the session")
-            return ghost._replace(first=new)
+            alone = ghost.first in (None, *ids(event.messages))
+            must(alone, "only one turn at a time has the session")
+            return ghost._replace(first=ghost.first or new)
 
 
 def _collect(ghost: Ghost, run: RunId, event: Accepted) -> Ghost:
@@ -158,8 +171,10 @@ def _in_order(ghost: Ghost, starting: list[MessageId]) -> None:
     for one in starting:
         late = one in ghost.waited
         queue = [m for m in ghost.here if m in ghost.plain and (m in ghost.waited) == late]
-        must(one not in ghost.plain or queue[0] == one, "queued turns start in order")
-        must(one not in ghost.plain or len(starting) == 1, "a queued message has its own turn")
+        must(one not in ghost.plain or queue[0] in ghost.batch(one), "queued turns start in order")
+        own = one not in ghost.plain or starting == ghost.batch(one)
+        must(own, "a queued message has its own turn")
+        must({*ghost.batch(one)} <= {*starting}, "what arrived as one starts as one")
 
 
 def _as_edited(ghost: Ghost, turn: Turn) -> None:
@@ -236,7 +251,7 @@ def _wake(ghost: Ghost, order: Wake, _: Heard) -> Ghost:
 
 def _refuse(ghost: Ghost, order: Refuse, heard: Heard) -> Ghost:
     assert isinstance(heard.event, Accepted)
-    must(order.message == heard.event.message, "only the message that arrived is refused")
+    must(order.message in heard.event.messages, "only the message that arrived is refused")
     return ghost
 
 

@@ -65,7 +65,8 @@ def judge(
         ghost = hear(ghost, order, heard)
     if isinstance(event, SteeringTaken):
         left = [m for m in ghost.here if (m, event.run) in ghost.steers]
-        must(not left or left[0] in ghost.storing, "a run takes up what was sent to steer it")
+        waits = not left or ghost.storing.intersection(ghost.batch(left[0]))
+        must(bool(waits), "a run takes up what was sent to steer it")
     if isinstance(event, StopAsked) and event.run is None:
         _stopped(before, event, after, ghost)
     _in_its_place(after, ghost)
@@ -96,8 +97,9 @@ def forbidden(  # noqa: PLR0911, PLR0912 - one match, one arm an event
 ) -> type[LastwordError] | None:
     """The error with which the machine has to turn this event down, if it has to."""
     match event:
-        case Accepted(message, run):
-            known = message.id in {*ghost.here, *ghost.storing}
+        case Accepted(run=run):
+            new = [message.id for message in event.messages]
+            known = {*new} & {*ghost.here, *ghost.storing} or len({*new}) < len(new)
             taken = run in ghost.dying or any(t.named(run) for t in _turns(before))
             return ImpossibleMove if known or taken else None
         case Stored(message) | StoreFailed(message):
@@ -164,7 +166,7 @@ def expected_ends(  # noqa: PLR0911 - one match, one arm an event
             named = [t for t in _turns(before) if run and t.named(run)]
             return dict.fromkeys(_ids(named), Outcome.WITHDRAWN)
         case Accepted() if _effective(before, event) in {"takeover", "rollback"}:
-            theirs = _entitled(before, event.message.by, _overtaken(before, ghost))
+            theirs = _entitled(before, event.leading.by, _overtaken(before, ghost))
             return dict.fromkeys(_ids(theirs), Outcome.SUPERSEDED)
         case _:
             return {}
@@ -207,24 +209,24 @@ def _effective(before: SessionMachine, event: Accepted) -> Policy:
     policy = event.on_message or before.settings.on_message
     if policy not in {"takeover", "rollback"}:
         return policy
-    person = event.message.origin == "person"
-    free = before.active is None or _entitled(before, event.message.by, [before.active])
+    person = event.leading.origin == "person"
+    free = before.active is None or _entitled(before, event.leading.by, [before.active])
     return policy if person and free else "queue"
 
 
 def _answered(before: SessionMachine, event: Accepted, orders: list[Order], ghost: Ghost) -> None:
     answers = [o for o in orders if isinstance(o, Accept | Refuse)]
-    must(len(answers) == 1, "a message is answered once")
-    [answer] = answers
-    said = answer.why if isinstance(answer, Refuse) else answer.placement
-    must(said == _answer(before, event, ghost), "a message is placed as its policy says")
-    at = orders.index(answer)
+    must([a.message for a in answers] == [*event.messages], "a message is answered once")
+    said = {a.why if isinstance(a, Refuse) else a.placement for a in answers}
+    must(said == {_answer(before, event, ghost)}, "a message is placed as its policy says")
+    must(len({a.run for a in answers if isinstance(a, Accept)}) <= 1, "what arrives as one is one")
+    at = orders.index(answers[0])
     must(not any(isinstance(o, End) for o in orders[at:]), "what is overtaken ends before")
 
 
 def _answer(before: SessionMachine, event: Accepted, ghost: Ghost) -> str:
     policy = _effective(before, event)
-    muted = ghost.hushed and event.message.origin != "person"
+    muted = ghost.hushed and event.leading.origin != "person"
     if policy == "refuse" and ghost.free:
         return "busy"
     placement = {
@@ -234,7 +236,7 @@ def _answer(before: SessionMachine, event: Accepted, ghost: Ghost) -> str:
     }.get(policy, "starting")
     placement = "queued" if muted else placement
     waiting = len(ghost.here) - (len(before.active.messages) if before.active else 0)
-    full = placement != "starting" and waiting >= before.settings.queue_limit
+    full = placement != "starting" and waiting + len(event.messages) > before.settings.queue_limit
     return "full" if full else placement
 
 
@@ -367,7 +369,7 @@ def _in_its_place(after: SessionMachine, ghost: Ghost) -> None:
     must(after.hushed == ghost.hushed, "the machine knows whether a stop was the last word")
     must(after.speaking == ghost.speaking, "the machine knows who is speaking")
     for turn in _turns(after):
-        mine = {RunId(id_.replace("m", "r")) for id_ in _ids([turn])}
+        mine = {RunId(ghost.together(id_)[0].replace("m", "r")) for id_ in _ids([turn])}
         must(all(turn.named(run) for run in mine), "a run goes by the name its sender was told")
     must(after.dying == ghost.dying, "the machine knows what is still dying")
 

@@ -165,15 +165,22 @@ MUTATIONS = (
         "a queued word does not release what waits",
         "_accept",
         instead(
-            'event.message.origin == "person" and self.hushed',
-            'event.message.origin == "person" and self.hushed and (not waits)',
+            '{one.id for one in turn.messages if one.origin == "person"}',
+            '{one.id for one in turn.messages if one.origin == "person" and not waits}',
         ),
     ),
-    session("a timer's word releases what waits", "_accept", without("origin")),
+    session(
+        "a timer's word releases what waits",
+        "_accept",
+        instead('{one.id for one in turn.messages if one.origin == "person"}', "ids(turn)"),
+    ),
     session(
         "the hush is lifted before the word is stored",
         "_accept",
-        instead("self.speaking |= {event.message.id}", "self._release()"),
+        instead(
+            'self.speaking |= {one.id for one in turn.messages if one.origin == "person"}',
+            "self._release()",
+        ),
     ),
     session(
         "a release does not end the hush",
@@ -264,7 +271,12 @@ MUTATIONS = (
         "_stop_run",
         instead("raise StaleRun(run, self.active.run if self.active else None)", "return []"),
     ),
-    session("a full queue takes one more", "_accept", compared("queue_limit", ast.Gt), "the limit"),
+    session(
+        "a full queue takes one more",
+        "_accept",
+        instead("there > self.settings.queue_limit", "there > self.settings.queue_limit + 1"),
+        "the limit",
+    ),
     queue(
         "steering takes no place",
         "places",
@@ -276,7 +288,7 @@ MUTATIONS = (
         "_accept",
         instead('policy == "refuse" and self.busy', 'policy == "refuse" and self.active'),
     ),
-    session("the same message is accepted twice", "_must_be_new", without("storing")),
+    queue("the same message is accepted twice", "must_be_new", without("storing")),
     queue("the window never hears the clock", "reached", compared("at", ast.Lt)),
     session("a closed window is followed by nothing", "_clock", instead("self._handoff()", "[]")),
     queue(

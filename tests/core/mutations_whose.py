@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from tests.core.mutations import queue, session
 from tests.mutations.changes import forgotten, instead, without
+from tests.mutations.mutation import Mutation
 
 WHOSE = (
     session(
@@ -25,6 +26,24 @@ WHOSE = (
         "what a run was never given comes after what came later",
         "_ended",
         instead("(*back, *self.steering)", "(*self.steering, *back)"),
+    ),
+    Mutation(
+        "what came with a message is not accepted",
+        "core.session:_placed",
+        instead("turn.messages", "turn.messages[:1]"),
+        "together",
+    ),
+    session(
+        "what came with a message acts before it is stored",
+        "_accept",
+        instead("self.storing |= ids(turn)", "self.storing |= {event.message.id}"),
+        "together",
+    ),
+    session(
+        "what comes as one is as strong as what is first in it",
+        "_policy",
+        instead("event.leading", "event.message"),
+        "together",
     ),
     queue(
         "a merged turn forgets the names it goes by",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import TypeAlias
@@ -68,6 +68,7 @@ class Bounds:
     ticks: tuple[float, ...] = (0.0,)  # how long after the last event a message may come
     found: bool = False  # whether an earlier process may have left something
     reports: bool = False  # whether a cancelled run may take its time to unwind
+    together: bool = False  # whether two messages may arrive as one
 
 
 def explore_session(bounds: Bounds, machine: type[SessionMachine] = SessionMachine) -> Explored:
@@ -93,7 +94,7 @@ def _judge(
 def _spent(ghost: Ghost, event: Event, orders: list[Order]) -> Ghost:
     match event:
         case Accepted():
-            return ghost._replace(sent=ghost.sent + 1)
+            return ghost._replace(sent=ghost.sent + len(event.messages))
         case StopAsked() if orders:
             return ghost._replace(stops=ghost.stops + 1)
         case Found(waiting):
@@ -142,8 +143,10 @@ def _ends(ghost: Ghost, live: RunId) -> Iterator[Event]:
     yield Ended(live, Outcome.COMPLETED)
     yield Ended(live, Outcome.FAILED)
     yield SteeringTaken(live)
-    for number in range(len(ghost.joined)):
-        yield Ended(live, Outcome.COMPLETED, number + 1)
+    last = [m for m in ghost.here if m in ghost.joined]
+    for number in range(len(last)):
+        if ghost.together(last[-number - 1])[0] == last[-number - 1]:  # what is one is left as one
+            yield Ended(live, Outcome.COMPLETED, number + 1)
 
 
 def _stored(machine: SessionMachine, ghost: Ghost) -> Iterator[Event]:
@@ -175,6 +178,14 @@ def _arrivals(bounds: Bounds, ghost: Ghost) -> Iterator[Event]:
                 at = ghost.now + tick
                 if not ghost.wakes or at <= ghost.wakes[0]:
                     yield Accepted(message, run, policy, at)
+                    if bounds.together and ghost.sent + 1 < bounds.messages:
+                        yield from _together(bounds, ghost, Accepted(message, run, policy, at))
+
+
+def _together(bounds: Bounds, ghost: Ghost, first: Accepted) -> Iterator[Event]:
+    for by, origin in bounds.senders:
+        second = Message(MessageId(f"m{ghost.sent + 1}"), OLD, by, origin)
+        yield replace(first, more=(second,))
 
 
 def _stops(bounds: Bounds, machine: SessionMachine) -> Iterator[Event]:
@@ -210,6 +221,9 @@ def _impossible(machine: SessionMachine, ghost: Ghost) -> Iterator[Event]:
         yield Found((), hushed=True)
     for known in {*ghost.here, *ghost.storing}:
         yield Accepted(Message(known, OLD), RunId("r-new"), "takeover")
+        new = Message(MessageId("m-new"), OLD)
+        yield Accepted(new, RunId("r-new"), "takeover", more=(Message(known, OLD),))
+        yield Accepted(new, RunId("r-new"), "takeover", more=(new,))
     for run in ghost.dying:
         yield Accepted(Message(MessageId("m-new"), OLD), run, "queue")
         yield SteeringTaken(run)

@@ -18,7 +18,7 @@ from lastword import Engine, Receipt, Runtime, Session, Ticket
 from lastword.core.cell import StoredCell
 from lastword.core.entries import Entry
 from lastword.core.events import EditAsked, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
-from lastword.core.model import Generation, Message, MessageId, Placement, RunId, SessionId
+from lastword.core.model import Generation, Message, MessageId, Placement, Policy, RunId, SessionId
 from lastword.core.queue import QueueNews
 from lastword.core.story import FeedEvent
 from lastword.core.transcript import Shown
@@ -74,13 +74,15 @@ class There:
         self._loop.call_soon_threadsafe(self._asked.put_nowait, asked)
         return answer
 
-    async def send(self, session: Session, sent: Sent) -> tuple[Message, RunId, Placement]:
+    async def send(
+        self, session: Session, sent: Sent, on_message: Policy | None
+    ) -> tuple[Message, RunId, Placement]:
         ticket = await session.send(
             sent.text,
             id=sent.id,
             by=sent.by,
             attachments=sent.attachments,
-            on_message=sent.on_message,
+            on_message=on_message,
         )
         self._tickets[ticket.message.id] = ticket
         return ticket.message, ticket.run, ticket.placed
@@ -165,14 +167,16 @@ class Away:
     async def have(self) -> None:
         await self._asked("have", lambda session: session.loaded())
 
-    async def send(self, sent: Sent) -> Ticket:
-        message, run, placed = await self._asked("send", lambda s: self._there.send(s, sent))
+    async def send(self, sent: tuple[Sent, ...], on_message: Policy | None) -> tuple[Ticket, ...]:
+        [one] = sent
+        there = self._there
+        message, run, placed = await self._asked("send", lambda s: there.send(s, one, on_message))
         ticket = Ticket(message, run)
         ticket.placed = placed
         following = asyncio.create_task(self._follow(ticket))
         self._following.add(following)
         following.add_done_callback(self._following.discard)
-        return ticket
+        return (ticket,)
 
     async def _follow(self, ticket: Ticket) -> None:
         there = self._there.ticket(ticket.message.id)

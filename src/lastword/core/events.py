@@ -20,12 +20,26 @@ from lastword.core.value import value
 
 @value
 class Accepted:
-    """A message arrived; `run` is the run that would answer it. `at` is the time in seconds."""
+    """A message arrived; `run` is the run that would answer it. `at` is the time in seconds.
+
+    Several that arrive as one (a backlog) are one turn. They count as a person's word if one of
+    them is, and as that person's.
+    """
 
     message: Message
     run: RunId
     on_message: Policy | None = None  # None: as the session is set
     at: float = 0.0
+    more: tuple[Message, ...] = ()  # that came with it, in order
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        return (self.message, *self.more)
+
+    @property
+    def leading(self) -> Message:
+        """The first of a person's; the first of all, if none is."""
+        return next((one for one in self.messages if one.origin == "person"), self.message)
 
 
 @value

@@ -6,10 +6,12 @@ Every function returns new values. A turn that loses its last message is gone.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import TypeAlias
 
 from lastword.core.model import Message, MessageId, Placement, RunId, Turn
 from lastword.core.value import value
+from lastword.errors import ImpossibleMove
 
 
 @value
@@ -79,18 +81,37 @@ def queued(steering: Turns, queue: Queue) -> tuple[Queued, ...]:
 def merged(several: Turns) -> Turn:
     """One turn for all the messages of several, under the first one's run."""
     first, *others = several
-    joined = tuple(run for turn in others for run in (turn.run, *turn.also))
+    joined = tuple(run for turn in others for run in _names(turn))
     messages = tuple(m for turn in several for m in turn.messages)
     return Turn(first.run, messages, first.also + joined)
 
 
+def _names(turn: Turn) -> tuple[RunId, ...]:
+    """The run of each of its messages, so that they can be parted again."""
+    own = max(len(turn.messages) - len(turn.also), 1)
+    return (turn.run,) * own + turn.also
+
+
 def parted(turn: Turn, left: int) -> tuple[Turn, Turns]:
-    """A turn without so many that joined it last; and those, each a turn of its own again."""
+    """A turn without so many messages that joined it last; and those, the turns they were."""
     if not left:
         return turn, ()
     rest = Turn(turn.run, turn.messages[:-left], turn.also[:-left])
-    names = zip(turn.also[-left:], turn.messages[-left:], strict=True)
-    return rest, tuple(Turn(run, (message,)) for run, message in names)
+    pairs = zip(turn.also[-left:], turn.messages[-left:], strict=True)
+    back = [(run, tuple(m for _, m in those)) for run, those in groupby(pairs, lambda p: p[0])]
+    return rest, tuple(Turn(run, messages) for run, messages in back)
+
+
+def must_be_new(
+    turn: Turn, here: Turns, storing: frozenset[MessageId], dying: frozenset[RunId]
+) -> None:
+    """Raise `ImpossibleMove` unless its messages and its run are of nobody's here."""
+    known = [one.id for one in turn.messages if one.id in storing or find(here, one.id)]
+    if known or len(ids(turn)) < len(turn.messages):
+        said = ", ".join(known or sorted(ids(turn)))
+        raise ImpossibleMove(f"message {said} was accepted before and has not ended")
+    if turn.run in dying or any(one.named(turn.run) for one in here):
+        raise ImpossibleMove(f"run {turn.run} exists already")
 
 
 def places(steering: Turns, queue: Queue) -> int:

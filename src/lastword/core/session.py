@@ -52,6 +52,7 @@ from lastword.core.model import (
     Message,
     MessageId,
     Outcome,
+    Placement,
     Policy,
     Reason,
     RunId,
@@ -69,6 +70,7 @@ from lastword.core.queue import (
     ids,
     merged,
     moved,
+    must_be_new,
     parted,
     places,
     queue_edited,
@@ -138,39 +140,32 @@ class SessionMachine:
     # a message
 
     def _accept(self, event: Accepted) -> Orders:
-        turn = Turn(event.run, (event.message,))
-        self._must_be_new(turn)
+        turn, said = Turn(event.run, event.messages), event.leading
+        must_be_new(turn, self._here(), self.storing, self.dying)
         policy = self._policy(event)
         if policy == "refuse" and self.busy:
-            return [Refuse(event.message, "busy")]
-        waits = self._waits(policy, event.message)
-        if waits and places(self.steering, self.waiting) >= self.settings.queue_limit:
-            return [Refuse(event.message, "full")]
+            return [Refuse(one, "busy") for one in turn.messages]
+        waits = self._waits(policy, said)
+        there = places(self.steering, self.waiting) + len(turn.messages)
+        if waits and there > self.settings.queue_limit:
+            return [Refuse(one, "full") for one in turn.messages]
 
-        self.storing |= {event.message.id}
-        if event.message.origin == "person" and self.hushed:
-            self.speaking |= {event.message.id}
+        self.storing |= ids(turn)
+        if self.hushed:
+            self.speaking |= {one.id for one in turn.messages if one.origin == "person"}
         if waits:
             return self._wait(event, turn, policy)
         takes_over = policy in {"takeover", "rollback"} and self.busy
-        back, by = policy == "rollback", event.message.by
-        ended = self._supersede(by, rollback=back) if takes_over else []
-        return [*ended, Accept(event.message, turn.run, "starting"), *self._occupy(turn)]
-
-    def _must_be_new(self, turn: Turn) -> None:
-        [message] = turn.messages
-        here = self._here()
-        if message.id in self.storing or find(here, message.id):
-            raise ImpossibleMove(f"message {message.id} was accepted before and has not ended")
-        if turn.run in self.dying or any(t.named(turn.run) for t in here):
-            raise ImpossibleMove(f"run {turn.run} exists already")
+        ended = self._supersede(said.by, rollback=policy == "rollback") if takes_over else []
+        return [*ended, *_placed(turn, turn.run, "starting"), *self._occupy(turn)]
 
     def _policy(self, event: Accepted) -> Policy:
         policy = event.on_message or self.settings.on_message
         if policy not in {"takeover", "rollback"}:
             return policy
-        theirs = self.rights.stoppable(event.message.by, self._active()) == self._active()
-        return policy if theirs and event.message.origin == "person" else "queue"
+        said = event.leading
+        theirs = self.rights.stoppable(said.by, self._active()) == self._active()
+        return policy if theirs and said.origin == "person" else "queue"
 
     def _waits(self, policy: Policy, message: Message) -> bool:
         if self.hushed and message.origin != "person":
@@ -186,18 +181,18 @@ class SessionMachine:
                 assert_never(policy)
 
     def _wait(self, event: Accepted, turn: Turn, policy: Policy) -> Orders:
-        held = self.hushed and event.message.origin != "person"
+        held = self.hushed and event.leading.origin != "person"
         if held or policy not in {"steer", "collect"}:
             self.waiting += (Waiting(turn, held=held),)
-            return [Accept(event.message, turn.run, "queued"), *self._handoff()]
+            return [*_placed(turn, turn.run, "queued"), *self._handoff()]
         if policy == "steer":
             self.steering += (turn,)
-            return [Accept(event.message, turn.run, "steering")]
+            return _placed(turn, turn.run, "steering")
         quiet, longest = self.settings.quiet_window, self.settings.longest_window
         self.waiting = collected(self.waiting, turn, event.at, quiet, longest)
         window = self.waiting[-1]
-        accept = Accept(event.message, window.turn.run, "collecting")
-        return [accept, Wake(window.due or event.at), *self._handoff()]
+        accepted = _placed(turn, window.turn.run, "collecting")
+        return [*accepted, Wake(window.due or event.at), *self._handoff()]
 
     def _stored(self, message: MessageId) -> Orders:
         self._must_be_storing(message)
@@ -270,7 +265,7 @@ class SessionMachine:
         self._vacate()
         self.steering = (*back, *self.steering)
         self._steering_is_next()
-        again = [Edit(turn.message, turn.run) for turn in back]
+        again = [Edit(message, turn.run) for turn in back for message in turn.messages]
         return [*again, End(ended, outcome, started=True), *self._handoff()]
 
     def _steering_is_next(self) -> None:
@@ -398,3 +393,7 @@ class SessionMachine:
     def _clock(self, at: float) -> Orders:
         self.waiting = reached(self.waiting, at)
         return self._handoff()
+
+
+def _placed(turn: Turn, run: RunId, placement: Placement) -> Orders:
+    return [Accept(message, run, placement) for message in turn.messages]

@@ -13,7 +13,7 @@ from functools import partial
 from typing import cast
 
 from lastword.core.entries import Native
-from lastword.core.model import Attachment
+from lastword.core.model import Attachment, Message
 
 
 def must_be_native(native: object) -> None:
@@ -136,6 +136,19 @@ def must_be_callables(**things: object) -> None:
     for what, thing in things.items():
         if thing is not None:
             must_be_callable(thing, what)
+
+
+def must_be_messages(given: Sequence[Message]) -> None:
+    """At least one, each a `Message`, and no id twice."""
+    if not given:
+        raise ValueError("there is no message to send")
+    for one in given:
+        if not isinstance(one, Message):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+            raise TypeError(f"what is sent as one has to be Messages, not a {type(one).__name__}")
+    known = [one.id for one in given]
+    for id_ in known:
+        if known.count(id_) > 1:
+            raise ValueError(f"two of these messages have the id {id_}; nothing was sent")
 
 
 def must_be_one_of(value: object, allowed: Sequence[object], what: str) -> None:

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from typing import assert_never
 
 from lastword.core.events import ClockReached, Event, StopAsked
-from lastword.core.model import Reason, SessionId
+from lastword.core.model import Policy, Reason, SessionId
 from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
 from lastword.core.receipt import MessageReport, Receipt
 from lastword.core.transcript import Said
@@ -253,22 +253,22 @@ class Conversation:
     def process(self, id: str, by: str | None) -> Job:
         return self.seat.whose.job(id, by)
 
-    async def send(self, sent: Sent) -> Ticket:
+    async def send(self, sent: tuple[Sent, ...], on_message: Policy | None) -> tuple[Ticket, ...]:
         with self.held() as work:
             try:
                 self.must_be_open()
                 await self.loaded()
-                ticket = await work.messages.known(sent.id) if sent.id is not None else None
+                known = await work.messages.known(sent)
             except OwnedElsewhere:
                 raise
             except StoreError as error:
                 why = f"session {self.id} could not be read, so nothing was accepted: {error}"
                 raise Undurable(why) from error
-            if ticket is None:
+            new = tuple(one for one in sent if one.id not in known)
+            if new:
                 self.must_be_open()
-                ticket = work.messages.accept(sent)
-            await work.messages.acknowledged(ticket, named=sent.id is not None)
-            return ticket
+            placed = work.messages.accept(new, on_message) if new else []
+            return await work.messages.acknowledged(sent, known, placed)
 
     def stop(self, asked: StopAsked) -> Stopping:
         if threading.get_ident() != self.shared.thread:

@@ -50,7 +50,7 @@ class Family:
         name = await self._new_name(going)
         session = self._born(name, parent, going, engine, keep=keep)
         work, ancestors = session.work, session.kin.ancestors
-        ticket = work.messages.accept(Sent(text, None, parent, "person", (), None))
+        [ticket] = work.messages.accept((Sent(text, None, parent, "person", ()),), None)
         self._sessions.put(session)
         descendant = Descendant(session.id, work, session.tell, self._shared().store)
         child = ChildRun(descendant, ticket, kept=keep)

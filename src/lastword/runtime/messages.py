@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from lastword.core.events import Accepted, Event, Stored, StoreFailed
-from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, Turn
+from lastword.core.model import Generation, Message, MessageId, Outcome, Policy, RunId, Turn
 from lastword.core.orders import Accept, End, Refuse
 from lastword.core.transcript import Began, Finished, Said
 from lastword.errors import Busy, OwnedElsewhere, QueueFull, StoreError, Undurable
@@ -24,6 +24,7 @@ from lastword.runtime.seat import Seat
 from lastword.runtime.shared import Shared
 from lastword.runtime.tasks import Tasks, unless_closed
 from lastword.runtime.ticket import Ticket
+from lastword.stores.contract import StoredMessage
 
 log = logging.getLogger("lastword")
 
@@ -49,13 +50,21 @@ class Messages:
 
     # the way in
 
-    async def known(self, id: MessageId) -> Ticket | None:
-        """The ticket of a message that was accepted before: the same request is the same message.
+    async def known(self, sent: Iterable[Sent]) -> dict[MessageId | None, Ticket]:
+        """The tickets of those that were accepted before: the same request is the same message.
         It is acknowledged as any other, when it is no longer `storing`."""
-        stored = None
-        if id not in self._tickets:
+        ids = [one.id for one in sent if one.id is not None]
+        stored: Sequence[StoredMessage | None] = ()
+        if any(id_ not in self._tickets for id_ in ids):
             await self._journal.committed()  # its outcome may be on its way to the store
-            stored = await ask(self._shared.store.message(self._seat.id, id))
+            of, session = self._shared.store.message, self._seat.id
+            # asked for at once: from what the store says to what is accepted is one step
+            stored = await asyncio.gather(*(ask(of(session, id_)) for id_ in ids))
+        before = {one.message.id: one for one in stored if one}
+        found = {id_: self._before(id_, before.get(id_)) for id_ in ids}
+        return {id_: ticket for id_, ticket in found.items() if ticket}
+
+    def _before(self, id: MessageId, stored: StoredMessage | None) -> Ticket | None:
         if tickets := self._tickets.get(id):  # also if it came while we looked
             if tickets[0].closed:
                 tickets.insert(0, tickets[0].again())
@@ -68,42 +77,55 @@ class Messages:
         ticket.tell_outcome(stored.outcome or Outcome.LOST)  # else whoever had it has died with it
         return ticket
 
-    def accept(self, sent: Sent) -> Ticket:
-        """Place a message, or raise `Refused`. It is acknowledged once it is not `storing`."""
+    def accept(self, sent: tuple[Sent, ...], on_message: Policy | None) -> list[Ticket]:
+        """Place messages, as one turn, or raise `Refused`. Each is acknowledged once it is not
+        `storing`."""
         journal, id_ = self._journal, self._seat.id
         if journal.stuck:
             raise Undurable(f"the store of session {id_} has not answered since a stop")
-        journal.serial += 1
-        run = RunId(f"{id_}#{journal.serial}")
-        name = sent.id or MessageId(f"m{journal.serial}")
-        message = Message(name, sent.text, sent.by, sent.origin, sent.attachments)
-        ticket = Ticket(message, run)
-        self._tickets[name] = [ticket]
+        run = RunId(f"{id_}#{journal.serial + 1}")
+        messages = [self._numbered(one) for one in sent]
+        tickets = [Ticket(message, run) for message in messages]
+        self._tickets |= {ticket.message.id: [ticket] for ticket in tickets}
         try:
+            first, *more = messages
             at = self._shared.loop.time()
-            move = self._tell(Accepted(message, run, sent.on_message, at))
+            move = self._tell(Accepted(first, run, on_message, at, tuple(more)))
             self._must_not_be_refused(move)
         except BaseException:
-            del self._tickets[name]
+            for message in messages:
+                del self._tickets[message.id]
             raise
         # a duty of the session's: whoever sent it may be cancelled, what was accepted goes on
-        commit = journal.commit()  # in the same step: the one that has this message in it
-        stored = self.duties.start(self._store(name, commit), name=f"store {name}")
-        self._storing[name] = stored
-        stored.add_done_callback(partial(self._forget, name))
-        return ticket
+        commit = journal.commit()  # in the same step: the one that has these messages in it
+        for message in messages:
+            stored = self.duties.start(self._store(message.id, commit), name=f"store {message.id}")
+            self._storing[message.id] = stored
+            stored.add_done_callback(partial(self._forget, message.id))
+        return tickets
+
+    def _numbered(self, sent: Sent) -> Message:
+        self._journal.serial += 1
+        name = sent.id or MessageId(f"m{self._journal.serial}")
+        return Message(name, sent.text, sent.by, sent.origin, sent.attachments)
 
     def storing(self, ticket: Ticket) -> asyncio.Task[None] | None:
         """What ends well when an accepted message is durable; None if it is."""
         return self._storing.get(ticket.message.id)
 
-    async def acknowledged(self, ticket: Ticket, *, named: bool) -> None:
-        """Return when it is durable; if its sender has `named` it, they can ask again."""
-        if storing := self.storing(ticket):
-            id_ = ticket.message.id
-            doubt = f"the runtime was closed before it was known that {id_} is stored"
-            remedy = "; send it again, with its id, to find out" if named else ""
-            await unless_closed(storing, StoreError(doubt + remedy))
+    async def acknowledged(
+        self, sent: Sequence[Sent], known: Mapping[MessageId | None, Ticket], new: Iterable[Ticket]
+    ) -> tuple[Ticket, ...]:
+        """All tickets, when what was sent is durable; who has given theirs an id can ask again."""
+        placed = iter(new)
+        told = tuple(known.get(one.id) or next(placed) for one in sent)
+        for one, ticket in zip(sent, told, strict=True):
+            if storing := self.storing(ticket):
+                id_ = ticket.message.id
+                doubt = f"the runtime was closed before it was known that {id_} is stored"
+                remedy = "; send it again, with its id, to find out" if one.id else ""
+                await unless_closed(storing, StoreError(doubt + remedy))
+        return told
 
     def _forget(self, id: MessageId, stored: asyncio.Task[None]) -> None:
         if self._storing.get(id) is stored:  # and not that of a second try

@@ -56,7 +56,6 @@ class Sent:
     by: str
     origin: Origin
     attachments: tuple[Attachment, ...]
-    on_message: Policy | None
 
 
 class Now(NamedTuple):
@@ -181,8 +180,8 @@ class Counterpart(Protocol):
         """Return when what the store knows of it is known where it is asked."""
         ...
 
-    async def send(self, sent: Sent) -> Ticket:
-        """Return once the message is accepted, and durable. Raises `Refused`."""
+    async def send(self, sent: tuple[Sent, ...], on_message: Policy | None) -> tuple[Ticket, ...]:
+        """Return once the messages are accepted, as one turn, and durable. Raises `Refused`."""
         ...
 
     def stop(self, asked: StopAsked) -> Stopping:

@@ -6,7 +6,7 @@ import concurrent.futures
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager
-from typing import get_args
+from typing import get_args, overload
 
 from lastword.core.asks import Ask
 from lastword.core.cell import StoredCell
@@ -33,6 +33,7 @@ from lastword.runtime.checks import (
     attachments_of,
     encodable,
     must_be_count,
+    must_be_messages,
     must_be_name,
     must_be_one_of,
     must_be_text,
@@ -162,7 +163,7 @@ class Session:
         """
         await self._counterpart.have()
 
-    @act
+    @overload
     async def send(
         self,
         text: str,
@@ -172,21 +173,41 @@ class Session:
         origin: Origin | None = None,
         attachments: Sequence[Attachment] = (),
         on_message: Policy | None = None,
-    ) -> Ticket:
+    ) -> Ticket: ...
+    @overload
+    async def send(
+        self, text: Sequence[Message], *, on_message: Policy | None = None
+    ) -> tuple[Ticket, ...]: ...
+    @act
+    async def send(
+        self,
+        text: str | Sequence[Message],
+        *,
+        id: str | None = None,
+        by: str = "",
+        origin: Origin | None = None,
+        attachments: Sequence[Attachment] = (),
+        on_message: Policy | None = None,
+    ) -> Ticket | tuple[Ticket, ...]:
         """Send a message. It is accepted when this returns, and can be stopped from then on.
 
         The same `id` again is the same message, whatever it says. What is sent from inside a run
         is not a person's, unless `by` says whose it is: it takes over from nobody, and waits where
         a person said stop. Raises `Refused` if it was not accepted.
+
+        Several messages, as a backlog has them, are one turn: all are accepted, or none, and one
+        run answers them. They take over if one of them is a person's who may.
         """
-        must_be_text(text, "a message's text")
-        must_be_name(by, "by, who sends a message,")
-        name = _own(id)
-        attached = attachments_of(attachments)
         must_be_one_of(on_message, (None, *get_args(Policy)), "on_message")
-        must_be_one_of(origin, (None, *get_args(Origin)), "origin")
-        said, whose = encodable(text), origin_of(origin, by)
-        return await self._counterpart.send(Sent(said, name, by, whose, attached, on_message))
+        if isinstance(text, str):
+            said = _sent(text, id, by, origin, attachments)
+            [ticket] = await self._counterpart.send((said,), on_message)
+            return ticket
+        if id is not None or by or origin is not None or attachments:
+            raise TypeError("each of several messages has its own id, by, origin and attachments")
+        must_be_messages(text)
+        several = tuple(_sent(m.text, m.id, m.by, m.origin, m.attachments) for m in text)
+        return await self._counterpart.send(several, on_message)
 
     def stop(self, *, run: str | None = None, by: str | None = None, said: str = "") -> Stopping:
         """Stop everything that was accepted, or one run. Nothing of it acts after this call.
@@ -297,6 +318,16 @@ class Session:
     async def queued(self) -> QueueNews:
         """What waits, also where this process does not have the session: as the store has it."""
         return await self._counterpart.record.queued()
+
+
+def _sent(
+    text: str, id: str | None, by: str, origin: Origin | None, attachments: Sequence[Attachment]
+) -> Sent:
+    must_be_text(text, "a message's text")
+    must_be_name(by, "by, who sends a message,")
+    name, attached = _own(id), attachments_of(attachments)
+    must_be_one_of(origin, (None, *get_args(Origin)), "origin")
+    return Sent(encodable(text), name, by, origin_of(origin, by), attached)
 
 
 def _own(id: str | None) -> MessageId | None:
