@@ -135,6 +135,50 @@ def test_a_sink_that_fails_fails_the_run_whose_words_it_lost(schedules: int) -> 
     explore(story, schedules)
 
 
+def test_a_run_that_fails_has_said_what_it_said(schedules: int) -> None:
+    async def story() -> None:
+        network = Network()
+
+        async def engine(run: Run) -> None:
+            await run.emit("one ")
+            await network.came.wait()
+            await run.emit("two")
+            raise OSError("no more")
+
+        async with runtime(engine, sink=network, pace=PACE) as r:
+            session = r.session("s")
+            ticket = await session.send("go")
+            assert await ticket.outcome() == "failed"
+            log = await session.log()
+
+        assert network.heard == ["one ", "two"]
+        assert said(log) == "one two"
+        assert ticket.error == "OSError: no more"
+
+    explore(story, schedules)
+
+
+def test_that_words_were_lost_is_told_to_the_run_and_not_to_its_typing_mark(
+    schedules: int,
+) -> None:
+    async def story() -> None:
+        async def broken(event: FeedEvent) -> None:
+            if event.kind == "text":
+                raise ConnectionError(event.text)
+
+        async def engine(run: Run) -> None:
+            async with run.typing(every=1.0):
+                await run.emit("lost")
+                await asyncio.sleep(100)
+
+        async with runtime(engine, sink=broken, pace=0.5) as r:
+            ticket = await r.session("s").send("go")
+            assert await ticket.outcome() == "failed"
+            assert ticket.error == "ConnectionError: lost"
+
+    explore(story, schedules)
+
+
 async def test_who_says_more_than_can_be_gathered_waits() -> None:
     network, said = Network(), list[int]()
 

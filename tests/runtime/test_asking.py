@@ -137,7 +137,7 @@ READS = {
     *("Ticket.outcome", "Ticket.receipt", "Ticket.started"),
     *("Child.done", "Child.kept", "Child.outcome", "Child.run", "Child.session", "Child.text"),
     *("Run.current", "Run.generation", "Run.id", "Run.messages", "Run.session", "Run.shelf"),
-    *("Run.above", "Run.epoch", "Run.jobs", "Run.less", "Run.token"),
+    *("Run.above", "Run.epoch", "Run.jobs", "Run.less", "Run.said", "Run.token"),
     *("Call.arguments", "Call.report"),
 }
 # what a session tells its own tickets and calls; not for programs

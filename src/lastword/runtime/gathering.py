@@ -3,7 +3,8 @@
 A model makes fifty tokens a second, a chat network takes an edit or two. So text waits here, before
 the hold, and what leaves next is all that was gathered by then, as one. It is written down and put
 into the feed as it leaves and not before: the log has what was shown, and a stop drops the rest as
-one delivery that had not begun. Whatever else the run says or calls waits until it has left.
+one delivery that had not begun. What else the run says, and what it calls, waits until it has left;
+who writes a call down before it is made asks for that (`run.said()`).
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ class Gathering:
 
     async def send(self, *, fact: Fact) -> None:
         """Text is gathered; all else leaves when its turn has come. What went wrong with text that
-        was gathered before is raised here, since whoever said it has gone on."""
+        was gathered before is raised to who says more, since whoever said it has gone on."""
         if not isinstance(fact, Text) or not self._hold.current:
-            await self.said()
+            await self._left()
             await self._fence.send(fact=fact)
             return
         self._raise()
@@ -52,9 +53,12 @@ class Gathering:
 
     async def said(self) -> None:
         """Return when all that was said has left. Raises what its sink raised."""
+        await self._left()
+        self._raise()
+
+    async def _left(self) -> None:
         while self._last is not None and not self._last.done():
             await asyncio.wait([self._last])
-        self._raise()
 
     def last_word(self, event: FeedEvent, *, unless: Callable[[], bool]) -> None:
         """As the fence has it."""

@@ -161,6 +161,11 @@ class Run(Starting):
         must_be_text(text, "what a run says")
         return self._tell(Progress(self.id, encodable(text), self._calling()))
 
+    async def said(self) -> None:
+        """Return when what was said has left, which takes a while where the sink has a pace: before
+        something is written down that comes after it. `call`, `gate` and `outbox` do so."""
+        await self._going.all_said()
+
     def _calling(self) -> CallId | None:
         """The call of this run's own that is being made here."""
         made = calling.get()
@@ -255,7 +260,7 @@ class Run(Starting):
 
         All arguments are the tool's own: to record others, or another name, use `gate`.
         """
-        await self._going.all_said()  # what was said before a call leaves before it
+        await self.said()  # what was said before a call leaves before it
         return await self.intend(tool, *args, **kwargs)()
 
     @overload
@@ -306,7 +311,7 @@ class Run(Starting):
             raise TypeError(f"{tool!r} is async: a stop cancels it, so it need not be isolated")
 
         async def gated(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the overloads say
-            await self._going.all_said()
+            await self.said()
             call = self._going.ledger.intend(
                 tool, args, kwargs, name, isolated=isolated, nature=nature, arguments=said
             )
@@ -327,7 +332,7 @@ class Run(Starting):
         turn = asyncio.Lock()
 
         async def post(*args: P.args, **kwargs: P.kwargs) -> R:
-            await self._going.all_said()
+            await self.said()
             call = self._going.ledger.intend(sink, args, kwargs, name, nature="post")
             async with turn:
                 return await call()

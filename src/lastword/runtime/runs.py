@@ -120,7 +120,12 @@ class Runs:
         answer = self._engine(run)
         if not inspect.isawaitable(answer):
             raise TypeError(f"the engine must be an async function, and {self._engine!r} is not")
-        await answer
+        try:
+            await answer
+        except Exception:
+            with suppress(Exception):  # it failed first
+                await going.all_said()
+            raise
         await going.all_said()
         with suppress(TimeoutError):
             async with asyncio.timeout(self._shared.deadline):

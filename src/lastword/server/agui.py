@@ -161,7 +161,7 @@ async def _done(
         await session.loaded()  # so that what is seen first is where what follows begins
     known = {one.id for one in await session.record.said([MessageId(one.id) for one in said])}
     following.picture, *_ = await pictured(session, _ENTRIES)
-    active = session.active
+    active = following.picture.phase.active
     about = AguiRun(given.thread_id, given.run_id, None, lambda: active, given.knows_cancelled)
     new = [one for one in said if one.id not in known]
     if given.resume:

@@ -73,4 +73,6 @@ class Following:
 
     def may_leave(self, event: FeedEvent, change: Change) -> bool:
         """Whether it may be told now: for who could not do so at once."""
-        return event.generation >= self.session.fenced or not is_live(change)
+        feed = self.session.feed
+        may = event.generation >= feed.fenced and not feed.claim.taken
+        return may or not is_live(change)

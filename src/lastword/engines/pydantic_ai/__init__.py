@@ -237,8 +237,10 @@ async def _say(run: Run, event: AgentStreamEvent) -> bool:
             | PartDeltaEvent(delta=ThinkingPartDelta(content_delta=text))
         ) if text:
             await run.think(text)
-        case PartEndEvent(part=TextPart() | ThinkingPart() as part) if native := native_of(part):
-            run.seal(native, of="text" if isinstance(part, TextPart) else "thinking")
+        case PartEndEvent(part=TextPart() | ThinkingPart() as part):
+            await run.said()  # before what is sealed, or called, after it
+            if native := native_of(part):
+                run.seal(native, of="text" if isinstance(part, TextPart) else "thinking")
         case _:
             pass
     return False
