@@ -94,6 +94,11 @@ def ids(messages: Iterable[Message]) -> list[MessageId]:
     return [message.id for message in messages]
 
 
+def arrived(event: Accepted) -> Turn:
+    """What arrived as one."""
+    return Turn(event.run, (event.message, *event.more))
+
+
 def due(window: tuple[RunId, float, float], settings: Settings) -> float:
     """When a window closes that took its first and its last message at these times."""
     return min(window[2] + settings.quiet_window, window[1] + settings.longest_window)
@@ -107,16 +112,16 @@ def hear(ghost: Ghost, order: Order, heard: Heard) -> Ghost:
 def _accept(ghost: Ghost, order: Accept, heard: Heard) -> Ghost:
     event, new = heard.event, order.message.id
     assert isinstance(event, Accepted)
-    must(order.message in event.messages, "only the message that arrived is accepted")
+    must(order.message in arrived(event).messages, "only the message that arrived is accepted")
     must(new not in ghost.here, "a message is accepted once")
-    person = event.leading.origin == "person"
+    person = arrived(event).leading.origin == "person"
     if order.message.origin == "person" and ghost.hushed:
         ghost = ghost._replace(speaking=ghost.speaking | {new})
     elif ghost.hushed and not person:
         ghost = ghost._replace(paused=ghost.paused | {new}, waited=ghost.waited | {new})
     ghost = ghost._replace(here=(*ghost.here, new), storing=ghost.storing | {new})
     if event.more and new == event.message.id:
-        ghost = ghost._replace(batches=(*ghost.batches, tuple(ids(event.messages))))
+        ghost = ghost._replace(batches=(*ghost.batches, tuple(ids(arrived(event).messages))))
     match order.placement:
         case "queued":
             return ghost._replace(plain=ghost.plain | {new})
@@ -126,7 +131,7 @@ def _accept(ghost: Ghost, order: Accept, heard: Heard) -> Ghost:
         case "collecting":
             return _collect(ghost, order.run, event)
         case "starting":
-            alone = ghost.first in (None, *ids(event.messages))
+            alone = ghost.first in (None, *ids(arrived(event).messages))
             must(alone, "only one turn at a time has the session")
             return ghost._replace(first=ghost.first or new)
 
@@ -251,7 +256,7 @@ def _wake(ghost: Ghost, order: Wake, _: Heard) -> Ghost:
 
 def _refuse(ghost: Ghost, order: Refuse, heard: Heard) -> Ghost:
     assert isinstance(heard.event, Accepted)
-    must(order.message in heard.event.messages, "only the message that arrived is refused")
+    must(order.message in arrived(heard.event).messages, "only the message that arrived is refused")
     return ghost
 
 

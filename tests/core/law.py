@@ -32,7 +32,7 @@ from lastword.core.orders import Accept, Cancel, End, Order, Pause, Refuse
 from lastword.core.session import SessionMachine
 from lastword.errors import ImpossibleMove, LastwordError, NotAllowed, NotWaiting, StaleRun
 from tests.core.explorer import must
-from tests.core.ghost import Ghost, Heard, due, hear, left
+from tests.core.ghost import Ghost, Heard, arrived, due, hear, left
 
 Ends: TypeAlias = dict[MessageId, Outcome]
 
@@ -98,7 +98,7 @@ def forbidden(  # noqa: PLR0911, PLR0912 - one match, one arm an event
     """The error with which the machine has to turn this event down, if it has to."""
     match event:
         case Accepted(run=run):
-            new = [message.id for message in event.messages]
+            new = [message.id for message in arrived(event).messages]
             known = {*new} & {*ghost.here, *ghost.storing} or len({*new}) < len(new)
             taken = run in ghost.dying or any(t.named(run) for t in _turns(before))
             return ImpossibleMove if known or taken else None
@@ -166,7 +166,7 @@ def expected_ends(  # noqa: PLR0911 - one match, one arm an event
             named = [t for t in _turns(before) if run and t.named(run)]
             return dict.fromkeys(_ids(named), Outcome.WITHDRAWN)
         case Accepted() if _effective(before, event) in {"takeover", "rollback"}:
-            theirs = _entitled(before, event.leading.by, _overtaken(before, ghost))
+            theirs = _entitled(before, arrived(event).leading.by, _overtaken(before, ghost))
             return dict.fromkeys(_ids(theirs), Outcome.SUPERSEDED)
         case _:
             return {}
@@ -209,14 +209,14 @@ def _effective(before: SessionMachine, event: Accepted) -> Policy:
     policy = event.on_message or before.settings.on_message
     if policy not in {"takeover", "rollback"}:
         return policy
-    person = event.leading.origin == "person"
-    free = before.active is None or _entitled(before, event.leading.by, [before.active])
+    person = arrived(event).leading.origin == "person"
+    free = before.active is None or _entitled(before, arrived(event).leading.by, [before.active])
     return policy if person and free else "queue"
 
 
 def _answered(before: SessionMachine, event: Accepted, orders: list[Order], ghost: Ghost) -> None:
     answers = [o for o in orders if isinstance(o, Accept | Refuse)]
-    must([a.message for a in answers] == [*event.messages], "a message is answered once")
+    must([a.message for a in answers] == [*arrived(event).messages], "a message is answered once")
     said = {a.why if isinstance(a, Refuse) else a.placement for a in answers}
     must(said == {_answer(before, event, ghost)}, "a message is placed as its policy says")
     must(len({a.run for a in answers if isinstance(a, Accept)}) <= 1, "what arrives as one is one")
@@ -226,7 +226,7 @@ def _answered(before: SessionMachine, event: Accepted, orders: list[Order], ghos
 
 def _answer(before: SessionMachine, event: Accepted, ghost: Ghost) -> str:
     policy = _effective(before, event)
-    muted = ghost.hushed and event.leading.origin != "person"
+    muted = ghost.hushed and arrived(event).leading.origin != "person"
     if policy == "refuse" and ghost.free:
         return "busy"
     placement = {
@@ -236,8 +236,8 @@ def _answer(before: SessionMachine, event: Accepted, ghost: Ghost) -> str:
     }.get(policy, "starting")
     placement = "queued" if muted else placement
     waiting = len(ghost.here) - (len(before.active.messages) if before.active else 0)
-    full = placement != "starting" and waiting + len(event.messages) > before.settings.queue_limit
-    return "full" if full else placement
+    full = waiting + 1 + len(event.more) > before.settings.queue_limit
+    return "full" if full and placement != "starting" else placement
 
 
 def _entitled(before: SessionMachine, by: str | None, turns: Iterable[Turn]) -> list[Turn]:

@@ -41,8 +41,8 @@ WHOSE = (
     ),
     session(
         "what comes as one is as strong as what is first in it",
-        "_policy",
-        instead("event.leading", "event.message"),
+        "_accept",
+        instead("turn.leading", "event.message"),
         "together",
     ),
     queue(

@@ -94,7 +94,7 @@ def _judge(
 def _spent(ghost: Ghost, event: Event, orders: list[Order]) -> Ghost:
     match event:
         case Accepted():
-            return ghost._replace(sent=ghost.sent + len(event.messages))
+            return ghost._replace(sent=ghost.sent + 1 + len(event.more))
         case StopAsked() if orders:
             return ghost._replace(stops=ghost.stops + 1)
         case Found(waiting):

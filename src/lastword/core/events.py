@@ -32,15 +32,6 @@ class Accepted:
     at: float = 0.0
     more: tuple[Message, ...] = ()  # that came with it, in order
 
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        return (self.message, *self.more)
-
-    @property
-    def leading(self) -> Message:
-        """The first of a person's; the first of all, if none is."""
-        return next((one for one in self.messages if one.origin == "person"), self.message)
-
 
 @value
 class Stored:

@@ -93,6 +93,11 @@ class Turn:
         return self.messages[0].by
 
     @property
+    def leading(self) -> Message:
+        """The first that is a person's; the first of all, if none is."""
+        return next((one for one in self.messages if one.origin == "person"), self.messages[0])
+
+    @property
     def message(self) -> Message:
         """All of them as one."""
         first, *others = self.messages

@@ -140,9 +140,10 @@ class SessionMachine:
     # a message
 
     def _accept(self, event: Accepted) -> Orders:
-        turn, said = Turn(event.run, event.messages), event.leading
+        turn = Turn(event.run, (event.message, *event.more))
+        said = turn.leading
         must_be_new(turn, self._here(), self.storing, self.dying)
-        policy = self._policy(event)
+        policy = self._policy(event.on_message, said)
         if policy == "refuse" and self.busy:
             return [Refuse(one, "busy") for one in turn.messages]
         waits = self._waits(policy, said)
@@ -154,16 +155,15 @@ class SessionMachine:
         if self.hushed:
             self.speaking |= {one.id for one in turn.messages if one.origin == "person"}
         if waits:
-            return self._wait(event, turn, policy)
+            return self._wait(turn, policy, event.at)
         takes_over = policy in {"takeover", "rollback"} and self.busy
         ended = self._supersede(said.by, rollback=policy == "rollback") if takes_over else []
         return [*ended, *_placed(turn, turn.run, "starting"), *self._occupy(turn)]
 
-    def _policy(self, event: Accepted) -> Policy:
-        policy = event.on_message or self.settings.on_message
+    def _policy(self, asked: Policy | None, said: Message) -> Policy:
+        policy = asked or self.settings.on_message
         if policy not in {"takeover", "rollback"}:
             return policy
-        said = event.leading
         theirs = self.rights.stoppable(said.by, self._active()) == self._active()
         return policy if theirs and said.origin == "person" else "queue"
 
@@ -180,8 +180,8 @@ class SessionMachine:
             case _:
                 assert_never(policy)
 
-    def _wait(self, event: Accepted, turn: Turn, policy: Policy) -> Orders:
-        held = self.hushed and event.leading.origin != "person"
+    def _wait(self, turn: Turn, policy: Policy, at: float) -> Orders:
+        held = self.hushed and turn.leading.origin != "person"
         if held or policy not in {"steer", "collect"}:
             self.waiting += (Waiting(turn, held=held),)
             return [*_placed(turn, turn.run, "queued"), *self._handoff()]
@@ -189,10 +189,10 @@ class SessionMachine:
             self.steering += (turn,)
             return _placed(turn, turn.run, "steering")
         quiet, longest = self.settings.quiet_window, self.settings.longest_window
-        self.waiting = collected(self.waiting, turn, event.at, quiet, longest)
+        self.waiting = collected(self.waiting, turn, at, quiet, longest)
         window = self.waiting[-1]
         accepted = _placed(turn, window.turn.run, "collecting")
-        return [*accepted, Wake(window.due or event.at), *self._handoff()]
+        return [*accepted, Wake(window.due or at), *self._handoff()]
 
     def _stored(self, message: MessageId) -> Orders:
         self._must_be_storing(message)

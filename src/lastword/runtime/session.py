@@ -199,7 +199,7 @@ class Session:
         run answers them. They take over if one of them is a person's who may.
         """
         must_be_one_of(on_message, (None, *get_args(Policy)), "on_message")
-        if isinstance(text, str):
+        if isinstance(text, str) or not isinstance(text, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             said = _sent(text, id, by, origin, attachments)
             [ticket] = await self._counterpart.send((said,), on_message)
             return ticket
