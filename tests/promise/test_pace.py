@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 
 import pytest
 
@@ -175,6 +176,40 @@ def test_that_words_were_lost_is_told_to_the_run_and_not_to_its_typing_mark(
             ticket = await r.session("s").send("go")
             assert await ticket.outcome() == "failed"
             assert ticket.error == "ConnectionError: lost"
+
+    explore(story, schedules)
+
+
+def test_a_run_that_was_stopped_says_nothing_through_another_that_goes_on(schedules: int) -> None:
+    async def story() -> None:
+        network, runs, tried = Network(), dict[str, Run](), asyncio.Event()
+
+        async def engine(run: Run) -> None:
+            runs[run.session] = run
+            if run.session == "goes on":
+                await run.emit("one ")
+                await tried.wait()
+                await run.emit("two")
+                return
+            try:
+                await asyncio.Event().wait()
+            finally:
+                with suppress(asyncio.CancelledError):
+                    await runs["goes on"].emit("from beyond ")
+                tried.set()
+
+        async with runtime(engine, sink=network, pace=PACE) as r:
+            going = await r.session("goes on").send("go")
+            await network.came.wait()
+            stopped = r.session("stopped")
+            ticket = await stopped.send("go")
+            await ticket.started()
+            while "stopped" not in runs:
+                await asyncio.sleep(0)
+            await stopped.stop()
+            assert await going.outcome() == "completed"
+
+        assert network.heard == ["one ", "two"]
 
     explore(story, schedules)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from lastword.core.entries import Text
 from lastword.core.story import Fact, FeedEvent
+from lastword.runtime.asking import running
 from lastword.runtime.fence import Fence
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.tasks import Tasks
@@ -38,7 +39,7 @@ class Gathering:
     async def send(self, *, fact: Fact) -> None:
         """Text is gathered; all else leaves when its turn has come. What went wrong with text that
         was gathered before is raised to who says more, since whoever said it has gone on."""
-        if not isinstance(fact, Text) or not self._hold.current:
+        if not isinstance(fact, Text) or not self._hold.current or self._is_another_s():
             await self._left()
             await self._fence.send(fact=fact)
             return
@@ -50,6 +51,12 @@ class Gathering:
             self._last = self._helpers.start(self._leave(effect), name=effect.name)
         elif self._length > _MOST:
             await self.said()
+
+    def _is_another_s(self) -> bool:
+        """Whether another run says it: what that one may do is asked in its name, as it leaves, so
+        it is not mixed with the words of this one."""
+        here = running.get()
+        return here is not None and here.hold is not self._hold
 
     async def said(self) -> None:
         """Return when all that was said has left. Raises what its sink raised."""
