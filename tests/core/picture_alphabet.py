@@ -22,6 +22,7 @@ BOUNDS: dict[str, tuple[str, ...]] = {
     "words": ("text", "think", "progress", "mark", "note"),
     "calls": ("text", "called", "begun", "result", "progress", "ask", "answer"),
     "queue": ("text", "steer", "take_up", "edit", "withdraw"),
+    "collected": ("text", "collect", "withdraw"),
     "below": ("text", "ask_below", "answer_below"),
     "notes": ("text", "note", "summarise", "leave_out"),
     "beside": ("start", "end", "pause", "complete", "use", "note"),

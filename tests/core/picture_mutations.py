@@ -39,6 +39,12 @@ PICTURE_MUTATIONS = (
         ),
         "words",
     ),
+    picture(
+        "what waited with what was taken back is hidden",
+        "_finished",
+        always("started"),
+        "collected",
+    ),
     picture("a mark outlives its run", "_finished", never("active"), "words"),
     picture("a question outlives its run", "_take", dropped("_closed"), "calls"),
     picture("a wait has no end", "_unasked", instead("not one.until", "False"), "calls"),

@@ -108,6 +108,14 @@ class World:
         else:
             self._begin((message,))
 
+    def _collect(self) -> None:
+        """Two messages wait for one turn."""
+        for _ in range(2):
+            message = self._message()
+            self.tell(story.Said(message, RunId(f"s#{self.runs + 1}")))
+            self.waiting.append(message)
+        self._queue()
+
     def _begin(self, messages: tuple[Message, ...]) -> None:
         self.runs += 1
         self.generation += 1
@@ -133,8 +141,8 @@ class World:
         self._queue()
 
     def _withdraw(self) -> None:
-        message = self.waiting.pop(0)
-        self.tell(story.Finished(RunId("q"), Outcome.WITHDRAWN, (message.id,), started=False))
+        message, run = self.waiting.pop(0), RunId(f"s#{self.runs + 1}")  # that others wait for, too
+        self.tell(story.Finished(run, Outcome.WITHDRAWN, (message.id,), started=False))
         self._queue()
 
     # what a run does
@@ -347,6 +355,7 @@ _MAY: dict[str, Callable[[World], bool]] = {
     "take_up": lambda w: w.steering is not None,
     "edit": lambda w: bool(w.waiting),
     "withdraw": lambda w: bool(w.waiting),
+    "collect": lambda w: _going(w) and not w.waiting,
     "text": _going,
     "think": _going,
     "progress": _going,

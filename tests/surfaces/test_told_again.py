@@ -1,4 +1,4 @@
-"""W57. What the session notes is told to who watches as it is to who comes later."""
+"""W57. What is told to who watches is told to who comes later, too."""
 
 import asyncio
 
@@ -6,6 +6,7 @@ import pytest
 
 from lastword import Run, Runtime
 from lastword.core.entries import Finished, LeftOut, Note, Summary
+from lastword.core.scene import TurnItem, Words
 from lastword.core.story import FeedEvent
 from lastword.surfaces.following import Following
 from tests.core.picture_laws import lasting
@@ -51,3 +52,37 @@ async def test_what_is_noted_is_told_live_as_it_is_after_a_reload() -> None:
     assert told == [entry for entry in log if isinstance(entry, NOTES)]
     assert {type(fact) for fact in told} == set(NOTES)
     assert lasting(live.picture)["items"] == lasting(again.picture)["items"]
+
+
+@pytest.mark.scenario("W53", part="surfaces")
+async def test_what_waited_with_a_message_that_was_taken_back_is_seen_to_be_answered() -> None:
+    go = asyncio.Event()
+
+    async def engine(run: Run) -> None:
+        if run.message.text == "first":
+            await go.wait()
+        await run.emit(f"re: {run.message.text}")
+
+    async with Runtime(engine, on_message="collect") as runtime:
+        session = runtime.session("s")
+        live = Following(session)
+        await live.begin()
+        first = await session.send("first")
+        await first.started()
+        [gone, kept] = [await session.send(text) for text in ("gone", "kept")]
+        await session.remove(gone.message.id)
+        go.set()
+        await kept.outcome()
+        for _ in live.at_once():
+            pass
+        again = Following(session)
+        await again.begin()
+
+    said = [part.text for part in _words(live)]
+    assert said == ["re: first", "re: kept"]
+    assert said == [part.text for part in _words(again)]
+
+
+def _words(following: Following) -> list[Words]:
+    turns = [item for item in following.picture.items if isinstance(item, TurnItem)]
+    return [part for turn in turns for part in turn.parts if isinstance(part, Words)]

@@ -319,10 +319,13 @@ class Picture:
     # ends
 
     def _finished(self, end: Finished, at: float) -> None:
-        self._unasked(at, lambda wait: wait.run == end.run)
-        self._over.add(end.run)
-        if self.phase.active == end.run:
-            self._phase(active=None, typing=False)
+        if (
+            end.started
+        ):  # else it ends for these messages alone: what waited with them may begin yet
+            self._unasked(at, lambda wait: wait.run == end.run)
+            self._over.add(end.run)
+            if self.phase.active == end.run:
+                self._phase(active=None, typing=False)
         self._turns.finished(end, at)
 
     def _receipt(self, receipt: Receipt, *, settled: bool) -> None:
