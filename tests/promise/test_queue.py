@@ -191,7 +191,8 @@ def test_changing_a_queued_message_races_its_promotion_and_one_wins(
 
         async def work(run: Run) -> None:
             begun.set()
-            await asyncio.sleep(0)
+            for _ in range(8):  # about as many as the messages behind it take to be accepted
+                await asyncio.sleep(0)
 
         engine = OneAtATime(work)
         async with runtime(engine, on_message="queue") as r:
