@@ -73,11 +73,12 @@ def test_a_stop_that_the_loop_has_not_heard_of_yet_has_fenced_the_children(sched
             future = session.stop_soon()  # as from another thread: the loop does the rest later
             for run in runs:
                 assert not run.current
-                with pytest.raises(Superseded):
-                    await run.steering()
                 speaking = run.emit("still here")
                 speaking.send(None)  # its first step; the loop has not turned
                 speaking.close()
+            for run in runs:
+                with pytest.raises(Superseded):
+                    await run.steering()
             await a_while()
 
             assert future.result(0).quiet
