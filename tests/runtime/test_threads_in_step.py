@@ -15,7 +15,7 @@ from lastword.core.model import Message, MessageId, RunId, SessionId, Settings
 from lastword.core.question import Question
 from lastword.core.receipt import AnswerReport
 from lastword.core.session import SessionMachine
-from lastword.core.story import Fact
+from lastword.core.story import Fact, FeedEvent
 from lastword.errors import AlreadyAnswered, AnswerRefused, QuestionWithdrawn
 from lastword.runtime import asks, hold, inbox
 from lastword.runtime.asks import Asks
@@ -86,7 +86,10 @@ async def test_text_that_was_let_out_is_known_to_a_stop_and_nothing_comes_after(
             session.stop()
             return piece.out
 
-        return [lambda: session.hold.publish(Text(RunId("s#1"), "a word"), piece), stop]
+        def speak() -> bool:
+            return session.hold.publish(Text(RunId("s#1"), "a word"), piece) is not None
+
+        return [speak, stop]
 
     told = [tuple(both) for both in every_order([hold, inbox], scene)]
 
@@ -108,6 +111,8 @@ class Asker:
     def __init__(self, hold: Hold) -> None:
         self.hold, self.home = hold, Home()
         self.answers: list[AnswerReport] = []
+
+    def tell(self, event: FeedEvent) -> None: ...
 
     @property
     def chain(self) -> tuple[Asker, ...]:

@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from lastword.core.model import Message, SessionId, Turn
 from lastword.core.receipt import AnswerReport, ProcessReport, Unconfirmed
+from lastword.core.story import FeedEvent
+from lastword.core.value import value
 from lastword.runtime.asking import running
 from lastword.runtime.asks import ToldIn
 from lastword.runtime.children import ChildRun
 from lastword.runtime.executor import NO_CALL, calling
 from lastword.runtime.fence import Fence
 from lastword.runtime.gathering import Gathering
-from lastword.runtime.hold import Hold
+from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.ledger import Ledger
 from lastword.runtime.owned import Owned
 from lastword.runtime.speech import Speech
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
+
+Hears: TypeAlias = Literal["words", "effects"]
+
+
+@value
+class Listener:
+    """A runtime's sink, and what is told to it."""
+
+    sink: Callable[..., object]
+    pace: float = 0.0  # seconds between two deliveries, at least
+    hears: Hears = "words"  # what runs say; or also what they call and ask
 
 
 class Failure(NamedTuple):
@@ -53,6 +66,8 @@ class ActiveRun:
         self.deliveries = Tasks(f"run {hold.run}:")
         self.speech = speech
         self.sink: Fence | Gathering | None = None
+        self._hears: Hears = "words"
+        self._passing: asyncio.Task[None] | None = None  # the last that was told to the sink
         self.children: list[ChildRun] = []
         self.born = 0  # how many were given a name
         self.joined: list[Message] = []  # what was sent to steer it and it has not been given
@@ -61,14 +76,40 @@ class ActiveRun:
         self.given: object = None  # what its engine was given, once it was
         self.answers: list[AnswerReport] = []  # what people said to what it asked
 
-    def speak_to(self, sink: Callable[..., object], pace: float, threads: DaemonThreads) -> None:
-        """What it says goes there."""
-        speech = self.speech
-        fence = Fence(self.hold, self.deliveries, threads, sink, pace=pace, speech=speech)
+    def speak_to(self, who: Listener, threads: DaemonThreads) -> None:
+        """What it says goes there; maybe also what it calls and asks."""
+        speech, pace = self.speech, who.pace
+        fence = Fence(self.hold, self.deliveries, threads, who.sink, pace=pace, speech=speech)
         self.sink = Gathering(fence, self.hold, self.helpers) if pace else fence
+        self._hears = who.hears
+
+    def tell(self, event: FeedEvent) -> None:
+        """A sink that hears effects is told of a call or a question in the feed, when its turn has
+        come. The run goes on, and what it says next waits for that (`told`)."""
+        if self.sink is not None and self._hears == "effects":
+            effect = self.sink.line_up()
+            passing = self._pass_on(self.sink, event, effect, self._passing)
+            self._passing = self.helpers.start(passing, name=effect.name)
+
+    @staticmethod
+    async def _pass_on(
+        sink: Fence | Gathering,
+        event: FeedEvent,
+        effect: Effect,
+        before: asyncio.Task[None] | None,
+    ) -> None:
+        if before is not None:
+            await asyncio.wait([before])
+        await sink.pass_on(event, effect)
+
+    async def told(self) -> None:
+        """Return when its sink has heard of what was called and asked so far."""
+        while self._passing is not None and not self._passing.done():
+            await asyncio.wait([self._passing])
 
     async def all_said(self) -> None:
         """Return when what it has said has left: what waits for a sink's pace, too."""
+        await self.told()
         if isinstance(self.sink, Gathering):
             await self.sink.said()
 

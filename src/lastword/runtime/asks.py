@@ -22,7 +22,7 @@ from lastword.core.model import CallId, Message, MessageId, RunId, SessionId
 from lastword.core.question import Question
 from lastword.core.receipt import AnswerReport
 from lastword.core.resume import promise_in
-from lastword.core.story import Fact
+from lastword.core.story import Fact, FeedEvent
 from lastword.errors import CellError
 from lastword.runtime.asking import acting
 from lastword.runtime.hold import Hold
@@ -46,6 +46,10 @@ class AskingRun(Protocol):
 
     hold: Hold
     answers: list[AnswerReport]  # what people said to it
+
+    def tell(self, event: FeedEvent) -> None:
+        """Its sink, if it has one, is told."""
+        ...
 
     @property
     def home(self) -> ToldIn: ...
@@ -114,8 +118,8 @@ class Asks:
             question=question if shown else None,
         )
         run.hold.must_hold(f"this question about {question.tool}")
-        current = run.hold.publish(asked)  # the check, in the step that tells it
-        if not current:  # a stop from another thread was quicker
+        event = run.hold.publish(asked)  # the check, in the step that tells it
+        if event is None:  # a stop from another thread was quicker
             run.hold.must_hold(f"this question about {question.tool}")
         ask = Ask(
             question.id,
@@ -128,11 +132,16 @@ class Asks:
             above=tuple(one.hold.run for one in run.chain[1:]),
             at=question.at,
         )
-        self._machine.apply(asks.Opened(ask, current))
+        self._machine.apply(asks.Opened(ask, event is not None))
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         waiting = self._waiting[question.id] = _Waiting(question, run.chain, future)
-        for one in waiting.told[1:]:
-            one.hold.publish(replace(asked, run=one.hold.run))
+        heard = [
+            event,
+            *(one.hold.publish(replace(asked, run=one.hold.run)) for one in waiting.told[1:]),
+        ]
+        for one, event in zip(waiting.told, heard, strict=True):
+            if shown and event is not None:
+                one.tell(event)
         self._told(waiting, asked)
         return waiting
 

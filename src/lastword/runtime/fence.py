@@ -121,6 +121,10 @@ class Fence:
         self._hold.drop(_told(fact, self._sink), effect)
         await asyncio.sleep(0)  # a loop of refused sends must not stall the event loop
 
+    async def pass_on(self, event: FeedEvent, effect: Effect) -> None:
+        """Deliver what lined up and is in the feed already, as `send` does."""
+        await self.send((event,), effect=effect)
+
     def line_up(self) -> Effect:
         """Something is to be delivered when its turn has come."""
         effect = Effect("delivery", name_of(self._sink))

@@ -52,6 +52,15 @@ class Gathering:
         elif self._length > _MOST:
             await self.said()
 
+    async def pass_on(self, event: FeedEvent, effect: Effect) -> None:
+        """Deliver what the feed has already, once the text before it has left."""
+        await self._left()
+        await self._fence.pass_on(event, effect)
+
+    def line_up(self) -> Effect:
+        """As the fence has it."""
+        return self._fence.line_up()
+
     def _is_another_s(self) -> bool:
         """Whether another run says it: what that one may do is asked in its name, as it leaves, so
         it is not mixed with the words of this one."""

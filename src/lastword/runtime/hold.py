@@ -150,14 +150,14 @@ class Hold:
         if not self._claim.good:
             await self._claim.known()
 
-    def publish(self, fact: Fact, piece: Piece | None = None) -> bool:
+    def publish(self, fact: Fact, piece: Piece | None = None) -> FeedEvent | None:
         """Let a run's fact into the feed, or drop and count it."""
         stranger = lost(self)
         with self.lock:
-            let_through = stranger is None and self._let_through(fact) is not None
+            event = self._let_through(fact) if stranger is None else None
             if piece is not None:
-                piece.out = let_through
-            return let_through
+                piece.out = event is not None
+            return event
 
     def begin(self, effect: Effect, fact: Fact | None = None) -> bool:
         """Count an effect as under way, its fact in the feed; False once the hold is gone.

@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 from lastword.core.doubts import Doubts
 from lastword.core.model import CallId, Status
 from lastword.core.receipt import ToolReport
-from lastword.core.story import Begun
+from lastword.core.story import Begun, FeedEvent
 from lastword.core.transcript import Called, Entry, Native, Nature, Result
 from lastword.errors import ImpossibleMove
 from lastword.processes.isolated import Prepared, prepared
@@ -152,6 +152,7 @@ class Ledger:
         "_doubts",
         "_hold",
         "_journal",
+        "_tell",
         "_threads",
         "processes",
         "run",
@@ -166,8 +167,10 @@ class Ledger:
         before: BeforeTool | None,
         processes: Owned,
         doubts: Doubts,
+        tell: Callable[[FeedEvent], None],  # the run's sink
     ) -> None:
         self._doubts = doubts
+        self._tell = tell
         self._hold = hold
         self._journal = journal
         self._threads = threads
@@ -216,7 +219,8 @@ class Ledger:
             )
             self._doubts.take(called)
             self._journal.add(called)
-            self._hold.publish(called)
+            if event := self._hold.publish(called):
+                self._tell(event)
         else:
             intended.status = Status.NOT_STARTED
             self._hold.drop(f"call of {intended.name}")

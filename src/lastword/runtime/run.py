@@ -126,6 +126,7 @@ class Run(Starting):
     async def ask(self, question: Question) -> Answer:
         """Ask a person, and wait for what they say. Ends with CancelledError once the run may not
         act: the question is withdrawn then, wherever it was shown."""
+        await self.said()  # what was said before a question leaves before it
         return await self.asks.ask(question, self._going)
 
     def answered_before(self, question: Question, answer: Answer) -> None:
@@ -163,7 +164,7 @@ class Run(Starting):
 
     async def said(self) -> None:
         """Return when what was said has left, which takes a while where the sink has a pace: before
-        something is written down that comes after it. `call`, `gate` and `outbox` do so."""
+        something is written down that comes after it. `ask`, `call`, `gate` and `outbox` do so."""
         await self._going.all_said()
 
     def _calling(self) -> CallId | None:
@@ -199,6 +200,7 @@ class Run(Starting):
 
     async def _tell(self, fact: Text | Thinking | Progress | Typing) -> None:
         if self._sink is not None:
+            await self._going.told()
             await self._sink.send(fact=fact)
             return
         speech, piece = self._going.speech, None

@@ -18,7 +18,7 @@ from lastword.core.events import Ended, Event, SteeringTaken, StopAsked
 from lastword.core.model import Message, Outcome, Reason, RunId, SessionId
 from lastword.core.orders import Join, Start
 from lastword.core.receipt import Unconfirmed
-from lastword.core.story import Typing
+from lastword.core.story import FeedEvent, Typing
 from lastword.core.transcript import Entry
 from lastword.errors import ImpossibleMove, StaleRun
 from lastword.runtime.active_run import ActiveRun, Failure
@@ -93,19 +93,28 @@ class Runs:
         clear = partial(self._stops.old_processes, run)
         processes = Owned(shared.processes, hold, home.kept, home.jobs, clear, self.announcer)
         doubts = self.history.doubts
-        ledger = Ledger(hold, self.journal, self.threads, shared.before_tool, processes, doubts)
+        ledger = Ledger(
+            hold,
+            self.journal,
+            self.threads,
+            shared.before_tool,
+            processes,
+            doubts,
+            tell=partial(self._tell_sink, run),
+        )
         speech = Speech(run, self.journal, waits=shared.store.durable)
         going = ActiveRun(order.turn, hold, ledger, processes, parent, speech, self)
-        if (
-            shared.sink is not None and not self.ancestors
-        ):  # what a child says, its parent passes on
-            going.speak_to(shared.sink, shared.pace, self.threads)
+        if shared.sink and not self.ancestors:  # what a child says, its parent passes on
+            going.speak_to(shared.sink, self.threads)
         self.going[run] = going
         if shared.watchdog:
             shared.watchdog.run_started(run)
         going.main = self._tasks.start(self._drive(going), name=f"run {run}")
         going.main.add_done_callback(partial(self._main_done, going))
         log.info("started session=%s run=%s generation=%d", self.id, run, order.generation)
+
+    def _tell_sink(self, run: RunId, event: FeedEvent) -> None:
+        self.going[run].tell(event)
 
     def join(self, order: Join) -> None:
         """A run takes up what was sent to steer it."""

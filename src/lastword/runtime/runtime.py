@@ -16,6 +16,7 @@ from lastword.core.receipt import Receipt
 from lastword.core.transcript import Partial
 from lastword.errors import RuntimeClosed, StoreError, Superseded, UnknownSession
 from lastword.processes import Level, Processes
+from lastword.runtime.active_run import Hears
 from lastword.runtime.asking import Asker, act, may_act, running
 from lastword.runtime.checks import (
     must_be_callables,
@@ -35,9 +36,9 @@ from lastword.runtime.session import Session
 from lastword.runtime.sessions import Sessions
 from lastword.runtime.settings import (
     OnRestart,
+    listener_of,
     must_be_chosen,
     must_not_be_loading,
-    pace_of,
     processes_of,
     seconds_of,
     stoppers_of,
@@ -70,6 +71,7 @@ class Runtime:
         lease: float | None = None,
         sink: Sink | None = None,
         pace: float = 0.0,
+        hears: Hears = "words",
         on_message: Policy = "takeover",
         queue_on_stop: QueueOnStop = "drop",
         queue_limit: int = 100,
@@ -93,7 +95,7 @@ class Runtime:
         self._grace, self._deadline = times_of(grace, deadline)
         self.processes = processes_of(level, processes)
         self._engine = engine
-        self._sink, self._pace = sink, pace_of(pace, sink)
+        self._sink = listener_of(sink, pace, hears)
         self._store = store_of(store, lease)
         self.settings = Settings(
             on_message, queue_on_stop, queue_limit, stoppers=stoppers_of(stoppers)
@@ -131,7 +133,6 @@ class Runtime:
         self._shared = shared = Shared(
             engine=self._engine,
             sink=self._sink,
-            pace=self._pace,
             store=self._store,
             loop=loop,
             thread=threading.get_ident(),

@@ -10,7 +10,9 @@ from lastword.core.model import Policy, QueueOnStop
 from lastword.core.transcript import Partial
 from lastword.processes import Level, Processes
 from lastword.processes.inside.worker import LOADING
+from lastword.runtime.active_run import Hears, Listener
 from lastword.runtime.checks import must_be_count, must_be_name, must_be_one_of, must_be_seconds
+from lastword.runtime.run import Sink
 from lastword.stores.contract import Store
 from lastword.stores.opening import open_store
 
@@ -73,12 +75,15 @@ def times_of(grace: float | None, deadline: float | None) -> tuple[float, float]
     return grace, deadline
 
 
-def pace_of(pace: float, sink: object) -> float:
-    """The least time between two deliveries to a sink, which has to be there."""
+def listener_of(sink: Sink | None, pace: float, hears: Hears) -> Listener | None:
+    """The sink, which has to be there for whatever else is said of it."""
     must_be_seconds(pace, "pace", zero=True)
-    if pace and sink is None:
-        raise ValueError("pace is for a sink, and there is none")
-    return pace
+    must_be_one_of(hears, get_args(Hears), "hears")
+    if sink is not None:
+        return Listener(sink, pace, hears)
+    if pace or hears != "words":
+        raise ValueError(f"{'pace' if pace else 'hears'} is for a sink, and there is none")
+    return None
 
 
 def seconds_of(given: float, what: str) -> float:

@@ -10,13 +10,13 @@ from lastword.core.model import SessionId, Settings
 from lastword.core.transcript import Partial
 from lastword.core.value import value
 from lastword.processes import Processes
-from lastword.runtime.active_run import ActiveRun
+from lastword.runtime.active_run import ActiveRun, Listener
 from lastword.runtime.checks import must_be_seconds
 from lastword.runtime.children import Child
 from lastword.runtime.clock import Clock
 from lastword.runtime.counters import Counters
 from lastword.runtime.ledger import BeforeTool
-from lastword.runtime.run import Engine, Sink
+from lastword.runtime.run import Engine
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.watchdog import Watchdog
 from lastword.stores.contract import Store
@@ -31,8 +31,7 @@ class Shared:
     loop: AbstractEventLoop  # the one that all of it belongs to
     thread: int  # that one's
     engine: Engine
-    sink: Sink | None
-    pace: float  # seconds between two deliveries to it, at least
+    sink: Listener | None
     store: Store
     settings: Settings
     clock: Clock
