@@ -20,11 +20,14 @@ PACE = 30.0
 class Network:
     """Takes a message now and then."""
 
-    def __init__(self) -> None:
+    def __init__(self, takes: float = 0.0) -> None:
         self.heard: list[str] = []
         self.came = asyncio.Event()
+        self.takes = takes  # seconds for each
 
     async def __call__(self, event: FeedEvent) -> None:
+        if self.takes:
+            await asyncio.sleep(self.takes)
         self.heard.append(event.text if event.kind == "text" else f"({event.kind})")
         self.came.set()
 
@@ -237,3 +240,97 @@ async def test_a_pace_is_for_a_sink() -> None:
         Runtime(engine, pace=1.0)
     with pytest.raises((TypeError, ValueError), match="pace"):
         Runtime(engine, sink=print, pace=-1.0)
+
+
+def test_a_run_ends_with_its_engine_though_a_helper_goes_on_talking(schedules: int) -> None:
+    async def story() -> None:
+        async def engine(run: Run) -> None:
+            async def beat() -> None:
+                while True:
+                    await run.emit(".")
+                    await asyncio.sleep(1)
+
+            run.task(beat(), name="beat")
+            await asyncio.sleep(10)
+
+        async with runtime(engine, sink=Network(takes=3), pace=PACE, on_message="queue") as r:
+            session = r.session("s")
+            tickets = [await session.send(text) for text in ("one", "two")]
+            await a_while()
+
+            assert [ticket.known_outcome for ticket in tickets] == ["completed", "completed"]
+
+    explore(story, max(schedules // 10, 5))
+
+
+def test_what_a_run_does_waits_for_the_words_before_it_and_for_no_others(schedules: int) -> None:
+    async def story() -> None:
+        begun: list[float] = []
+        now = asyncio.get_running_loop().time
+
+        async def tool() -> None:
+            begun.append(now())
+
+        async def engine(run: Run) -> None:
+            async def talk() -> None:
+                for _ in range(500):
+                    await run.emit(".")
+                    await asyncio.sleep(1)
+
+            talking = run.task(talk(), name="talk")
+            await asyncio.sleep(10)
+            await run.call(tool)
+            await talking
+
+        async with runtime(engine, sink=Network(), pace=PACE) as r:
+            ticket = await r.session("s").send("go")
+            started = now()
+            assert await ticket.outcome() == "completed"
+
+        assert [at - started < 3 * PACE for at in begun] == [True]
+
+    explore(story, max(schedules // 10, 5))
+
+
+def test_what_was_said_before_steering_was_taken_stands_before_it(schedules: int) -> None:
+    async def story() -> None:
+        network, sent = Network(), asyncio.Event()
+
+        async def engine(run: Run) -> None:
+            await run.emit("hello. ")
+            await sent.wait()
+            await run.emit("I will delete A. ")
+            await run.steering()
+            await run.emit("All right.")
+
+        async with runtime(engine, sink=network, pace=PACE) as r:
+            session = r.session("s")
+            ticket = await session.send("go")
+            await network.came.wait()
+            await session.send("keep A!", on_message="steer")
+            sent.set()
+            assert await ticket.outcome() == "completed"
+            shown = [item.text for item in await session.history()]
+
+        assert shown == ["go", "hello. I will delete A. ", "keep A!", "All right."]
+
+    explore(story, schedules)
+
+
+def test_a_run_that_cancels_itself_has_said_what_it_said(schedules: int) -> None:
+    async def story() -> None:
+        network = Network()
+
+        async def engine(run: Run) -> None:
+            await run.emit("one ")
+            await network.came.wait()
+            await run.emit("two")
+            raise asyncio.CancelledError
+
+        async with runtime(engine, sink=network, pace=PACE) as r:
+            ticket = await r.session("s").send("go")
+            assert await ticket.outcome() == "failed"
+
+        assert network.heard == ["one ", "two"]
+
+    explore(story, schedules)

@@ -104,7 +104,7 @@ class ActiveRun:
 
     async def told(self) -> None:
         """Return when its sink has heard of what was called and asked so far."""
-        while self._passing is not None and not self._passing.done():
+        if self._passing is not None and not self._passing.done():
             await asyncio.wait([self._passing])
 
     async def all_said(self) -> None:

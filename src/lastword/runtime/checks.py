@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
+import sys
 from collections.abc import AsyncGenerator, Generator, Sequence
 from functools import partial
 from typing import cast
@@ -166,12 +168,18 @@ def must_be_count(value: object, what: str, *, least: int) -> None:
         raise ValueError(f"{what} must be at least {least}; it is {value}")
 
 
-def must_be_seconds(value: object, what: str, *, zero: bool = False) -> None:
+def must_be_seconds(
+    value: object, what: str, *, zero: bool = False, most: float = math.inf
+) -> None:
     """An error if it is not a number of seconds, more than 0 (or, if told, 0)."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise TypeError(f"{what} must be a number of seconds, not {_kind(value)}")
     if not (value > 0 or (zero and value == 0)):
-        raise ValueError(f"{what} must be more than 0 seconds; it is {value}")
+        least = "0 seconds or more" if zero else "more than 0 seconds"
+        raise ValueError(f"{what} must be {least}; it is {value}")
+    if value > most or (isinstance(value, int) and value > sys.float_info.max):
+        most = min(most, sys.float_info.max)
+        raise ValueError(f"{what} must be {most:,g} seconds or less")
 
 
 def attachments_of(things: Sequence[Attachment]) -> tuple[Attachment, ...]:

@@ -26,6 +26,7 @@ from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
 
 log = logging.getLogger("lastword")
+LONGEST_PACE = 3600.0  # seconds that a sink may rest between two deliveries
 
 
 def is_async(function: Callable[..., object]) -> bool:

@@ -3,8 +3,9 @@
 A model makes fifty tokens a second, a chat network takes an edit or two. So text waits here, before
 the hold, and what leaves next is all that was gathered by then, as one. It is written down and put
 into the feed as it leaves and not before: the log has what was shown, and a stop drops the rest as
-one delivery that had not begun. What else the run says, and what it calls, waits until it has left;
-who writes a call down before it is made asks for that (`run.said()`).
+one delivery that had not begun. What else the run says and does waits until what was said before
+it has left, and no longer: another part of the run may go on talking. Who writes a call down before
+it is made asks for that (`run.said()`).
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class Gathering:
         self._raise()
 
     async def _left(self) -> None:
-        while self._last is not None and not self._last.done():
+        if self._last is not None:  # what is said from here on is not waited for
             await asyncio.wait([self._last])
 
     def last_word(self, event: FeedEvent, *, unless: Callable[[], bool]) -> None:

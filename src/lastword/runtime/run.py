@@ -28,7 +28,7 @@ from lastword.runtime.checks import (
 )
 from lastword.runtime.children import Child
 from lastword.runtime.executor import calling
-from lastword.runtime.fence import Fence, is_async
+from lastword.runtime.fence import LONGEST_PACE, Fence, is_async
 from lastword.runtime.ledger import Call, rendered
 from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.starting import Starter, Starting
@@ -164,7 +164,7 @@ class Run(Starting):
 
     async def said(self) -> None:
         """Return when what was said has left, which takes a while where the sink has a pace: before
-        something is written down that comes after it. `ask`, `call`, `gate` and `outbox` do so."""
+        something is done that comes after it. Whatever is awaited here does so; `intend` cannot."""
         await self._going.all_said()
 
     def _calling(self) -> CallId | None:
@@ -231,7 +231,7 @@ class Run(Starting):
 
     def _fence(self, sink: Callable[..., object], pace: float = 0.0) -> Fence:
         must_be_callable(sink, "a sink")
-        must_be_seconds(pace, "pace", zero=True)
+        must_be_seconds(pace, "pace", zero=True, most=LONGEST_PACE)
         return Fence(self._hold, self._going.deliveries, self._host.threads, sink, pace=pace)
 
     # what is called
@@ -349,6 +349,7 @@ class Run(Starting):
 
         Ask before each model call, and show the model what comes as the person's own words.
         """
+        await self.said()  # it stands behind what was said before
         return await self._host.take_steering(self._going)
 
     async def child(self, text: str, *, engine: Engine | None = None, keep: bool = False) -> Child:
@@ -360,6 +361,7 @@ class Run(Starting):
         must_be_text(text, "a child's message")
         if engine is not None:
             must_be_callable(engine, "a child's engine")
+        await self.said()
         return await self._host.start_child(self._going, encodable(text), engine=engine, keep=keep)
 
     def task(self, work: Coroutine[Any, Any, R], *, name: str = "") -> asyncio.Task[R]:

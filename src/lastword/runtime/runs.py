@@ -131,9 +131,10 @@ class Runs:
             raise TypeError(f"the engine must be an async function, and {self._engine!r} is not")
         try:
             await answer
-        except Exception:
+        except BaseException:  # a cancellation of its own among them
             with suppress(Exception):  # it failed first
-                await going.all_said()
+                if going.hold.current:
+                    await going.all_said()
             raise
         await going.all_said()
         with suppress(TimeoutError):

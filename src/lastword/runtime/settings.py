@@ -12,6 +12,7 @@ from lastword.processes import Level, Processes
 from lastword.processes.inside.worker import LOADING
 from lastword.runtime.active_run import Hears, Listener
 from lastword.runtime.checks import must_be_count, must_be_name, must_be_one_of, must_be_seconds
+from lastword.runtime.fence import LONGEST_PACE
 from lastword.runtime.run import Sink
 from lastword.stores.contract import Store
 from lastword.stores.opening import open_store
@@ -77,7 +78,7 @@ def times_of(grace: float | None, deadline: float | None) -> tuple[float, float]
 
 def listener_of(sink: Sink | None, pace: float, hears: Hears) -> Listener | None:
     """The sink, which has to be there for whatever else is said of it."""
-    must_be_seconds(pace, "pace", zero=True)
+    must_be_seconds(pace, "pace", zero=True, most=LONGEST_PACE)
     must_be_one_of(hears, get_args(Hears), "hears")
     if sink is not None:
         return Listener(sink, pace, hears)

@@ -73,6 +73,7 @@ class Starting(ForFrameworks):
             if on_stop != "end":
                 raise ValueError("what nobody is told of ends with its run: on_stop must be 'end'")
             return await self._going.processes.serve(what, grace=grace)
+        await self._going.all_said()  # what was said before it leaves before it
         return await self._going.processes.spawn(what, grace=grace, on_stop=on_stop)
 
     def job(self, process: Process, *, grace: float | None = None) -> Job:
@@ -107,5 +108,6 @@ class Starting(ForFrameworks):
             must_be_seconds(timeout, "timeout")
         grace = self._grace_of(grace)
         what = command(shell=line, cwd=cwd, env=env, stdin=stdin, merged=True, limits=limits)
+        await self._going.all_said()
         process = await self._going.processes.spawn(what, grace=grace)
         return await process.completed(timeout=timeout, grace=grace)
