@@ -4,7 +4,9 @@ that word, the program's answer waits for its turn by then."""
 import asyncio
 import os
 import signal
+import sqlite3
 import sys
+from contextlib import closing
 
 from lastword import Run, Runtime, cells
 from lastword.agent.permission import Questions
@@ -25,6 +27,12 @@ async def engine(run: Run) -> None:
         await run.call(shell, "make")
 
 
+def kinds(file: str) -> set[str]:
+    """Of what the file has, as whoever opens it next finds it."""
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
+        return {kind for (kind,) in db.execute("SELECT DISTINCT kind FROM entries")}
+
+
 async def main(file: str, *answered: str) -> None:
     questions = Questions()
     before = questions.as_before_tool()
@@ -35,7 +43,7 @@ async def main(file: str, *answered: str) -> None:
         await until(questions.open)
         for ask in [one for one in session.asks if answered and one.cell]:
             await cells.resume(session, ask.cell, ask.generation, {ask.call: Ok(7)})
-        await session.log()  # which has all of it by then
+        await until(lambda: "asked" in kinds(file))  # stored while nothing happens but waiting
         os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -2,10 +2,12 @@
 and after a restart."""
 
 import asyncio
+import gc
 import signal
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,11 +19,14 @@ from lastword.agent.permission import Question, Questions
 from lastword.agent.rules import Rules
 from lastword.cells import Ok, PausableCell
 from lastword.core.entries import Answered, Asked, Entry, Finished, Result, Withdrawn
+from lastword.core.model import SessionId
 from lastword.core.story import FeedEvent
 from lastword.errors import AlreadyRunning, AnswerRefused, CellGone, QuestionWithdrawn
+from lastword.runtime.asks import Asks
 from lastword.surfaces.following import Following
 from lastword.testing.seeded import explore
 from tests.cells.programs import ASK
+from tests.promise.disk import Disk
 from tests.promise.stories import Latch, check_log, heard_by, runtime, stop
 from tests.promise.workshop import until
 
@@ -131,6 +136,43 @@ async def test_what_a_run_below_asks_is_shown_and_on_record_in_every_session_abo
         assert isinstance(answer, Answered)
         assert (answer.by, answer.call) == ("ann", question.call)
         assert one.run.startswith(f"{name}#")  # who waits there is the run of that session
+
+
+@pytest.mark.scenario("W55", part="agent")
+def test_a_question_and_its_answer_are_stored_in_every_session_above_before_the_call_is_made(
+    schedules: int,
+) -> None:
+    async def story() -> None:
+        disk, questions, made = Disk(), Questions(), list[str]()
+        below = SessionId("s#1/1")
+
+        def stored(session: SessionId) -> list[type]:
+            return [type(entry) for entry in about_asks(disk.entries_of(session))]
+
+        async def pay(sum: int) -> None:
+            made.append(f"{sum}")
+            assert [stored(one) for one in (SessionId("s"), below)] == [[Asked, Answered]] * 2
+
+        async def engine(run: Run) -> None:
+            if run.above is None:
+                await (await run.child("deeper")).outcome()
+            else:
+                await run.call(pay, 5)
+
+        before = questions.as_before_tool()
+        async with runtime(engine, store=disk, before_tool=before) as r:
+            ticket = await r.session("s").send("go")
+            await until(questions.open)
+            await until(lambda: [stored(one) for one in (SessionId("s"), below)] == [[Asked]] * 2)
+            [question] = questions.open()
+            questions.answer(question.id, True, question.generation, by="ann")
+
+            assert await ticket.outcome() is Outcome.COMPLETED
+            assert made == ["5"]
+            results = [e for e in await r.session(below).log() if isinstance(e, Result)]
+            assert [result.error for result in results] == [False]
+
+    explore(story, max(schedules // 5, 10))
 
 
 def withdrawn(events: list[FeedEvent]) -> bool:
@@ -277,3 +319,27 @@ async def test_an_answer_that_waits_is_found_after_kill_9_and_no_second_one_is_t
         second = await cells.resume(session, stored.id, 1, {call.id: Ok(8)})
         await session.resume()
         assert await second.outcome() == Outcome.COMPLETED
+
+
+@pytest.mark.scenario("R15")
+async def test_a_session_in_which_something_was_asked_leaves_memory_too() -> None:
+    questions, asks = Questions(), list[weakref.ref[Asks]]()
+
+    async def engine(run: Run) -> None:
+        asks.append(weakref.ref(run.asks))
+        await run.call(shell, "make")
+
+    async with runtime(engine, before_tool=questions.as_before_tool(), rest=0.01) as r:
+        ticket = await r.session("s").send("go")
+        question = await asked(questions)
+        questions.answer(question.id, True, question.generation)
+        assert await ticket.outcome() is Outcome.COMPLETED
+        del ticket
+
+        def gone() -> bool:
+            gc.collect()
+            return asks[0]() is None
+
+        await until(gone)
+        with pytest.raises(AnswerRefused, match="answered"):
+            questions.answer(question.id, True, question.generation)

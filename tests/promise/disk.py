@@ -4,6 +4,8 @@ import asyncio
 import copy
 
 from lastword import Run
+from lastword.core.entries import Entry
+from lastword.core.model import SessionId
 from lastword.core.transcript import Called
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
@@ -36,6 +38,11 @@ class Disk(MemoryStore):
     @property
     def names(self) -> list[str]:
         return [name for name, row in self._rows.items() if row.entries]
+
+    def entries_of(self, session: SessionId) -> tuple[Entry, ...]:
+        """What of a session would be found after a death right now."""
+        row = self._rows.get(session)
+        return tuple(row.entries) if row else ()
 
     @property
     def begun(self) -> set[str]:

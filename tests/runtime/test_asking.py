@@ -69,8 +69,8 @@ ACTS: dict[str, Try] = {
     "Run.intend": lambda stage, session: _run(stage, session).intend(stage.tool)(),
     "Run.asked": lambda stage, session: _run(stage, session).asked("t", "{}", stage.work)(),
     "Run.ask": lambda stage, session: _run(stage, session).ask(QUESTION),
-    "Run.answered_before": lambda stage, session: _now(
-        _run(stage, session).answered_before(QUESTION, YES)
+    "Run.answered_before": lambda stage, session: _run(stage, session).answered_before(
+        QUESTION, YES
     ),
     "Run.asks": lambda stage, session: _now(_run(stage, session).asks.answer("q", 1, YES)),
     "Run.gate": lambda stage, session: _run(stage, session).gate(stage.tool)(),

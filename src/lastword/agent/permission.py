@@ -20,7 +20,7 @@ from lastword.agent.left import Grant, LeftCalls, left_question
 from lastword.agent.looking import Looking, Preview
 from lastword.agent.rules import LONGEST, SUBJECTS, Action, Rule, Rules, Subject
 from lastword.agent.scopes import Always, rules_of, scopes_of
-from lastword.core.asks import Answer
+from lastword.core.asks import Answer, AnswerGiven, AskMachine
 from lastword.core.cell import PendingCall
 from lastword.core.changes import Change
 from lastword.core.model import SessionId
@@ -88,7 +88,7 @@ class Questions:
         self._looking = Looking(preview)
         self._always = Always()
         self._asked: dict[str, _Asked] = {}
-        self._over: dict[str, Asks] = {}  # where it is known what became of them
+        self._over: dict[str, AskMachine] = {}  # which knows what became of each
         self._left = LeftCalls()  # calls that programs wait on
 
     # what people say
@@ -127,8 +127,8 @@ class Questions:
 
     def _waiting(self, id: str, generation: int) -> _Asked:
         if id not in self._asked:
-            if asks := self._over.get(id):
-                asks.answer(id, generation, Answer(False))  # which says what became of it
+            if machine := self._over.get(id):
+                machine.apply(AnswerGiven(id, generation, Answer(False)))  # raises why not
             raise UnknownQuestion(f"there is no question {id}")
         return self._asked[id]
 
@@ -169,7 +169,7 @@ class Questions:
         try:
             answer = await run.ask(question)
         finally:
-            self._over[question.id] = self._asked.pop(question.id).asks
+            self._over[question.id] = self._asked.pop(question.id).asks.machine
             for old in list(self._over)[:-_REMEMBERED]:
                 del self._over[old]
         if answer.allowed:
@@ -194,7 +194,7 @@ class Questions:
             if await self._decided(run, call.name, now):
                 return
             if grant and await self._looking.still_holds(run, grant.shown, now):
-                run.answered_before(_question(run, now, call=call.id), grant.answer)
+                await run.answered_before(_question(run, now, call=call.id), grant.answer)
                 return
             async with run.in_turn:
                 # looked at anew: by what was answered before, or is there now, it may be another
@@ -240,12 +240,12 @@ class Questions:
         now, as far as this process knows, it is not asked for; that it was, is on record."""
         self._left.grant(call, Grant(self._left.take(left), Answer(True, by)))
 
-    def refuse(self, call: PendingCall, *, by: str = "") -> None:
+    async def refuse(self, call: PendingCall, *, by: str = "") -> None:
         """A call that a program was left with is not made, since a person refused it."""
         shown = self._left.take(call.id) or left_question("", call)
         if run := _run_here():
             what = About(shown.tool, shown.text, shown.subject)
-            run.answered_before(_question(run, what, call=call.id), Answer(False, by))
+            await run.answered_before(_question(run, what, call=call.id), Answer(False, by))
 
     # rules
 

@@ -78,14 +78,14 @@ class Asks:
     def __init__(self, session: SessionId, publish: Callable[[Fact], object]) -> None:
         self._session = session  # the person's
         self._publish = publish  # there
-        self._machine = AskMachine()
+        self.machine = AskMachine()  # which knows what became of each
         self._waiting: dict[str, _Waiting] = {}
 
     def open(self, session: SessionId) -> tuple[Ask, ...]:
         """All that can be answered now in a session: what runs ask, there and below it, and what
         programs wait on."""
         asked = {question.id for question in self.questions(session)}
-        every = self._machine.open
+        every = self.machine.open
         return tuple(a for a in every if a.id in asked or (a.cell and a.session == session))
 
     # what runs ask
@@ -104,9 +104,17 @@ class Asks:
             await asyncio.sleep(0)  # a loop of refused ones must not stall the event loop
             raise
         try:
-            return await waiting.answer
+            answer = await waiting.answer
         finally:
-            self._close(self._machine.apply(asks.Dropped(question.id)))
+            self._close(self.machine.apply(asks.Dropped(question.id)))
+        await self._stored(waiting)
+        return answer
+
+    @staticmethod
+    async def _stored(waiting: _Waiting) -> None:
+        """Return when what was said is on record wherever it was told: nothing is done before."""
+        for one in waiting.told:
+            await one.home.journal.committed()
 
     def _open(self, question: Question, run: AskingRun, *, shown: bool = True) -> _Waiting:
         asked = Asked(
@@ -132,7 +140,7 @@ class Asks:
             above=tuple(one.hold.run for one in run.chain[1:]),
             at=question.at,
         )
-        self._machine.apply(asks.Opened(ask, event is not None))
+        self.machine.apply(asks.Opened(ask, event is not None))
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         waiting = self._waiting[question.id] = _Waiting(question, run.chain, future)
         heard = [
@@ -146,14 +154,17 @@ class Asks:
         return waiting
 
     def _told(self, waiting: _Waiting, news: News) -> None:
-        """It is on record with each run that was told of it: who said what, and when, is stored
-        before anything is done upon it. A person is told also where no run of theirs waits."""
+        """It is on record with each run that was told of it, and stored at once: nothing else may
+        be for as long as a person takes. A person is told also where no run of theirs waits."""
         if isinstance(news, Asked):
             stored: News = replace(news, subject=cut(news.subject), question=None)
         else:
             stored = news
         for one in waiting.told:
-            one.home.journal.add(replace(stored, run=one.hold.run, at=one.home.journal.now()))
+            journal = one.home.journal
+            journal.add(replace(stored, run=one.hold.run, at=journal.now()))
+            if not isinstance(news, Withdrawn):  # which the fence's own commit has
+                journal.commit()
         if self._session not in [one.hold.sessions[-1] for one in waiting.told]:
             self._publish(news)
 
@@ -164,13 +175,13 @@ class Asks:
         with acting(what) as right:
             waiting = self._waiting.get(id)
             if waiting is None:
-                self._machine.apply(asks.AnswerGiven(id, generation, answer))  # which says why not
+                self.machine.apply(asks.AnswerGiven(id, generation, answer))  # which says why not
                 return
             with waiting.told[0].hold.lock:
                 if right:
                     right.must_hold(what)
                 given = asks.AnswerGiven(id, generation, answer, waiting.current)
-                closed = self._machine.apply(given)
+                closed = self.machine.apply(given)
             self._close(closed)
 
     def _close(self, closed: Iterable[AskEnd]) -> None:
@@ -192,36 +203,37 @@ class Asks:
             one.home.publish(replace(news, run=one.hold.run))
         self._told(waiting, news)
 
-    def answered_before(self, question: Question, answer: Answer, run: AskingRun) -> None:
+    async def answered_before(self, question: Question, answer: Answer, run: AskingRun) -> None:
         """A call is on record as asked for and answered, which was before it came to be the run's:
         a program had left it open. Nobody is shown it now."""
-        self._open(question, run, shown=False)
+        waiting = self._open(question, run, shown=False)
         self.answer(question.id, question.generation, answer)
+        await self._stored(waiting)
 
     def ended(self, run: RunId, messages: Iterable[MessageId] = ()) -> None:
         """A run has lost its session, or ended; or messages that never began have."""
-        if self._machine.runs or self._machine.programs:
-            self._close(self._machine.apply(asks.RunOver(run, tuple(messages))))
+        if self.machine.runs or self.machine.programs:
+            self._close(self.machine.apply(asks.RunOver(run, tuple(messages))))
 
     # what programs wait on
 
     def found(self, session: SessionId, cells: Iterable[StoredCell]) -> None:
         """All of a session's that have not ended, as its store has them."""
-        self._machine.apply(asks.ProgramsFound(session, tuple(cell.record for cell in cells)))
+        self.machine.apply(asks.ProgramsFound(session, tuple(cell.record for cell in cells)))
 
     def stands(self, cell: StoredCell) -> None:
         """Where one stands now."""
-        self._machine.apply(asks.Stood(cell.session, cell.record))
+        self.machine.apply(asks.Stood(cell.session, cell.record))
 
     def said(self, message: Message) -> None:
         """A message was accepted: if it answers what a program waits on, nobody else does now."""
         if promise := promise_in(message):
             with suppress(CellError):  # its run will say that it came too late
-                self._machine.apply(promise)
+                self.machine.apply(promise)
 
     def must_take(self, cell: CellId, generation: int, calls: tuple[CallId, ...]) -> None:
         """Raise as a message would be refused that answers these calls, and do nothing."""
-        self._machine.must_take(cell, generation, calls)
+        self.machine.must_take(cell, generation, calls)
 
 
 def _report(question: Question, answer: Answer, at: float) -> AnswerReport:

@@ -42,6 +42,7 @@ class Messages:
         self._tell = tell
         self._tickets: dict[MessageId, list[Ticket]] = {}
         self._storing: dict[MessageId, asyncio.Task[None]] = {}
+        self._ended_during: dict[object, set[MessageId]] = {}  # each time that the store is asked
 
     @property
     def awaited(self) -> bool:
@@ -54,15 +55,26 @@ class Messages:
         """The tickets of those that were accepted before: the same request is the same message.
         It is acknowledged as any other, when it is no longer `storing`."""
         ids = [one.id for one in sent if one.id is not None]
-        stored: Sequence[StoredMessage | None] = ()
+        before: dict[MessageId, StoredMessage] = {}
         if any(id_ not in self._tickets for id_ in ids):
-            await self._journal.committed()  # its outcome may be on its way to the store
-            of, session = self._shared.store.message, self._seat.id
-            # asked for at once: from what the store says to what is accepted is one step
-            stored = await asyncio.gather(*(ask(of(session, id_)) for id_ in ids))
-        before = {one.message.id: one for one in stored if one}
+            before = await self._stored(ids)
+        # from what the store says to what is accepted is one step
         found = {id_: self._before(id_, before.get(id_)) for id_ in ids}
         return {id_: ticket for id_, ticket in found.items() if ticket}
+
+    async def _stored(self, ids: Sequence[MessageId]) -> dict[MessageId, StoredMessage]:
+        """What the store has of these. Asked again if one ended meanwhile: then it has no ticket
+        any more, and what the store said of it was too early."""
+        of, session = self._shared.store.message, self._seat.id
+        while True:
+            ended = self._ended_during[key := object()] = set[MessageId]()
+            try:
+                await self._journal.committed()  # an outcome may be on its way to the store
+                stored = await asyncio.gather(*(ask(of(session, id_)) for id_ in ids))
+            finally:
+                del self._ended_during[key]
+            if ended.isdisjoint(ids):
+                return {one.message.id: one for one in stored if one}
 
     def _before(self, id: MessageId, stored: StoredMessage | None) -> Ticket | None:
         if tickets := self._tickets.get(id):  # also if it came while we looked
@@ -191,7 +203,7 @@ class Messages:
         """One could not be stored: it was never accepted."""
         self._tell(StoreFailed(message))
         self._seat.asks.ended(RunId(""), (message,))
-        for ticket in self._tickets.pop(message, []):
+        for ticket in self._taken((message,)):
             ticket.tell_outcome(Outcome.REFUSED)
 
     def began(self, run: RunId, generation: Generation, messages: Iterable[Message]) -> None:
@@ -217,4 +229,9 @@ class Messages:
             self._seat.publish(fact)
         self._shared.counters.runs[outcome] += order.started
         log.info("ended session=%s run=%s outcome=%s", self._seat.id, turn.run, outcome)
+        return self._taken(ids)
+
+    def _taken(self, ids: Iterable[MessageId]) -> list[Ticket]:
+        for ended in self._ended_during.values():
+            ended.update(ids)
         return [ticket for id_ in ids for ticket in self._tickets.pop(id_, [])]

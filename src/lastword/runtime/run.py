@@ -129,9 +129,9 @@ class Run(Starting):
         await self.said()  # what was said before a question leaves before it
         return await self.asks.ask(question, self._going)
 
-    def answered_before(self, question: Question, answer: Answer) -> None:
+    async def answered_before(self, question: Question, answer: Answer) -> None:
         """Somebody was asked for a call, and has answered, before it was this run's to make."""
-        self.asks.answered_before(question, answer, self._going)
+        await self.asks.answered_before(question, answer, self._going)
 
     @property
     def token(self) -> Token:

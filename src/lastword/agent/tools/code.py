@@ -132,7 +132,7 @@ class Code(WrapperToolset[Run]):
                 refused = {result.call for result in asked.results if result.failed}
                 for call in pending:
                     if call.id in refused:
-                        self.questions.refuse(call, by=asked.by)
+                        await self.questions.refuse(call, by=asked.by)
                 return await self._pursued(run, cell, functions, told_before)
 
     async def _pursued(
