@@ -37,10 +37,7 @@ wrong = cast("Any", object())
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        (
-            {"on_message": "interrupt"},
-            "on_message must be one of 'takeover', .*; it is 'interrupt'",
-        ),
+        ({"on_message": "cut"}, "on_message must be one of 'takeover', .*; it is 'cut'"),
         ({"queue_on_stop": "maybe"}, "queue_on_stop must be one of 'drop', 'keep'; it is 'maybe'"),
         ({"partial": "half"}, "partial must be one of 'shown', 'omitted'; it is 'half'"),
         ({"deadline": -1}, "deadline must be more than 0 seconds; it is -1"),
@@ -51,10 +48,9 @@ wrong = cast("Any", object())
         ({"stall_after": 0}, "stall_after must be more than 0 seconds; it is 0"),
         ({"pace": -1}, "pace must be 0 seconds or more; it is -1"),
         ({"pace": float("inf")}, "pace must be 3,600 seconds or less"),
-        ({"pace": 10**400}, "pace must be 3,600 seconds or less"),
         ({"rest": 10**400}, "rest must be .* seconds or less"),
         ({"hears": "all"}, "hears must be one of 'words', 'effects'; it is 'all'"),
-        ({"hears": "effects", "sink": None}, "hears is for a sink, and there is none"),
+        ({"hears": "effects"}, "hears is for a sink, and there is none"),
         ({"store": None}, "store must be an address or a Store, not a NoneType"),
         ({"clock": 5}, "clock must be callable, and a int is not"),
         ({"before_tool": "ask"}, "before_tool must be callable, and a str is not"),

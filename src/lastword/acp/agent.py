@@ -30,7 +30,7 @@ from lastword.acp.wire import (
     take,
 )
 from lastword.agent.tools.files import Files
-from lastword.core.model import Policy
+from lastword.core.model import DEFAULTS, Policy
 from lastword.core.picture import Picture
 from lastword.errors import LastwordError, UnknownSession
 from lastword.runtime.runtime import Runtime
@@ -65,7 +65,7 @@ class AcpAgent:
         shelf: Cards,
         outbox: Outbox,
         *,
-        mode: Policy = "takeover",
+        mode: Policy = DEFAULTS.on_message,
         window: int = 128_000,
     ) -> None:
         self._runtime = runtime

@@ -13,6 +13,7 @@ from lastword.core.model import Policy
 from lastword.core.story import FeedEvent
 from lastword.runtime.runtime import Runtime
 from lastword.stores.opening import open_store
+from lastword.surfaces import GRACE
 
 _LAST_WORDS = 0.5  # seconds in which what was said may still leave
 _FEED = 100_000  # events that may wait; whoever speaks waits for the client long before
@@ -34,7 +35,7 @@ async def serve(
         store=opened,
         sink=keep_pace,
         before_tool=agents.before_tool,
-        grace=0.25,
+        grace=GRACE,
         feed_limit=_FEED,
     )
     async with runtime:

@@ -17,13 +17,13 @@ from functools import partial
 from importlib import metadata
 from typing import NoReturn, TextIO, TypeAlias
 
+from lastword.cli.settings import STORE
 from lastword.processes.levels import LEVELS
 
 Command: TypeAlias = Callable[[Sequence[str]], int]
 """Takes the words behind its name; gives the exit code."""
 
 _ABOUT = "An agent runtime in which stop means stop."
-_STORE = "sqlite:lastword.db"
 _INTERRUPTED = 130  # what a shell calls a command that was ended by Ctrl-C
 _BY_SIGNAL = 128  # and its number: what it calls one that another signal ended
 _MISUSED = 2  # as for arguments that mean nothing
@@ -129,9 +129,9 @@ def _records(what: str, words: Sequence[str]) -> int:
         parser.add_argument("session", metavar="SESSION", help="the session's id")
     parser.add_argument(
         "--store",
-        default=os.environ.get("LASTWORD_STORE", _STORE),
+        default=os.environ.get("LASTWORD_STORE", STORE),
         metavar="ADDRESS",
-        help=f"where it is kept ({_STORE}, or what LASTWORD_STORE says)",
+        help=f"where it is kept ({STORE}, or what LASTWORD_STORE says)",
     )
     asked = parser.parse_args(words)
     return records.main(what, asked.store, getattr(asked, "session", None))

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from lastword.cells import engine as with_cells
 from lastword.cli import logs, running, secret, settings
+from lastword.core.model import DEFAULTS
 from lastword.errors import LastwordError
 from lastword.runtime.run import Engine
 from lastword.runtime.runtime import Runtime
+from lastword.surfaces import GRACE
 
 if TYPE_CHECKING:
     from lastword.agent.permission import Questions
@@ -44,7 +46,6 @@ _EVERYWHERE = """\
   It listens on every address of this machine, without encryption: whoever can reach it can try
   tokens, and hear those of others. Put a proxy with TLS in front. The link is for this machine."""
 _A_MOMENT = 1.0  # seconds that what was cancelled has to end
-_STORE = "sqlite:lastword.db"
 
 
 class _Served(NamedTuple):
@@ -63,7 +64,11 @@ def options(parser: argparse.ArgumentParser) -> None:
         ("--engine", "MODULE:FUNCTION", "serve this engine instead of lastword's own agent"),
         ("--host", "ADDRESS", "where to listen (127.0.0.1); any other needs --tokens"),
         ("--port", "PORT", f"({PORT}, or a free one if it is taken)"),
-        ("--store", "ADDRESS", f"where sessions are kept ({_STORE}, or what LASTWORD_STORE says)"),
+        (
+            "--store",
+            "ADDRESS",
+            f"where sessions are kept ({settings.STORE}, or what LASTWORD_STORE says)",
+        ),
         ("--tokens", "FILE", "who may ask what: a TOML file of [NAME] token, rights, principal"),
     ):
         parser.add_argument(name, metavar=shown, help=about)
@@ -147,13 +152,15 @@ def _engine(asked: argparse.Namespace) -> _Served:
         why = "is no function, so it cannot be an engine"
         raise ValueError(f"--engine: {asked.engine} {why}")  # noqa: TRY004 - a mistake in typing
     named = asked.store or os.environ.get("LASTWORD_STORE")
-    store = named or settings.store_here(_STORE, lambda _: asked.trust)
-    return _Served(with_cells(cast("Engine", engine)), None, "", asked.mode or "takeover", store)
+    store = named or settings.store_here(settings.STORE, lambda _: asked.trust)
+    return _Served(
+        with_cells(cast("Engine", engine)), None, "", asked.mode or DEFAULTS.on_message, store
+    )
 
 
 def _agent(asked: argparse.Namespace) -> _Served:
     config = settings.settled(asked, "lastword serve")
-    store = settings.store_of(config, asked, _STORE)
+    store = settings.store_of(config, asked, settings.STORE)
     agent = settings.maker(config, asked, store)(config.roots, ())
     return _Served(agent.engine, agent.questions, agent.model, settings.mode_of(config), store)
 
@@ -174,7 +181,7 @@ async def _serve(
         lease=asked.lease,
         on_message=served.mode,
         before_tool=asks,
-        grace=0.25,
+        grace=GRACE,
     )
     key = secret.ours()
     listening = listen(host, PORT if port is None else port, otherwise=port is None)

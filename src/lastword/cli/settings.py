@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
-from lastword.core.model import Policy
+from lastword.core.model import DEFAULTS, Policy
 from lastword.errors import LastwordError
+from lastword.stores.lease import LENGTH
 
 if TYPE_CHECKING:
     from pydantic_ai.toolsets import AbstractToolset
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 Make: TypeAlias = "Callable[..., Assistant]"  # of directories, and maybe more toolsets
 MODES = get_args(Policy)
+STORE = "sqlite:lastword.db"  # in the directory that one is in
 _A_MOMENT = 2.0  # seconds
 
 
@@ -169,7 +171,7 @@ def _not_ours(found: os.stat_result) -> str:
 
 def mode_of(config: Config) -> Policy:
     """What a new message does."""
-    mode = config.on_message or "takeover"
+    mode = config.on_message or DEFAULTS.on_message
     if mode not in MODES:
         raise ValueError(f"on_message must be one of {', '.join(MODES)}, not {mode}")
     return cast("Policy", mode)
@@ -240,5 +242,5 @@ def lease_option(parser: argparse.ArgumentParser) -> None:
         "--lease",
         type=float,
         metavar="SECONDS",
-        help="how long a process that shows no sign of life keeps its sessions (10)",
+        help=f"how long a process that shows no sign of life keeps its sessions ({LENGTH:g})",
     )

@@ -133,3 +133,6 @@ class Settings:
     quiet_window: float = 1.0
     longest_window: float = 10.0
     stoppers: frozenset[str] | None = None  # who may stop what others asked for; None: anyone
+
+
+DEFAULTS = Settings()

@@ -11,7 +11,7 @@ from typing import Literal, Self
 
 from lastword.core.cell import StoredCell
 from lastword.core.events import StopAsked
-from lastword.core.model import Policy, QueueOnStop, Reason, SessionId, Settings
+from lastword.core.model import DEFAULTS, Policy, QueueOnStop, Reason, SessionId, Settings
 from lastword.core.receipt import Receipt
 from lastword.core.transcript import Partial
 from lastword.errors import RuntimeClosed, StoreError, Superseded, UnknownSession
@@ -72,9 +72,9 @@ class Runtime:
         sink: Sink | None = None,
         pace: float = 0.0,
         hears: Hears = "words",
-        on_message: Policy = "takeover",
-        queue_on_stop: QueueOnStop = "drop",
-        queue_limit: int = 100,
+        on_message: Policy = DEFAULTS.on_message,
+        queue_on_stop: QueueOnStop = DEFAULTS.queue_on_stop,
+        queue_limit: int = DEFAULTS.queue_limit,
         stoppers: Collection[str] | None = None,
         partial: Partial = "shown",
         before_tool: BeforeTool | None = None,

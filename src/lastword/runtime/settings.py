@@ -18,6 +18,7 @@ from lastword.stores.contract import Store
 from lastword.stores.opening import open_store
 
 OnRestart: TypeAlias = Literal["wait", "run"]
+_GRACE = 2.0  # seconds
 
 
 def must_be_chosen(
@@ -67,10 +68,10 @@ def times_of(grace: float | None, deadline: float | None) -> tuple[float, float]
     if deadline is not None:
         must_be_seconds(deadline, "deadline")
     if deadline is None:
-        grace = 2.0 if grace is None else grace
+        grace = _GRACE if grace is None else grace
         return grace, grace + 1.0
     if grace is None:
-        return min(2.0, deadline * 2 / 3), deadline
+        return min(_GRACE, deadline * 2 / 3), deadline
     if grace >= deadline:
         raise ValueError(f"grace ({grace} s) must be shorter than deadline ({deadline} s)")
     return grace, deadline

@@ -12,6 +12,7 @@ from lastword.cli.chat.start import chat
 from lastword.cli.chat.words import plain
 from lastword.errors import LastwordError
 from lastword.runtime.runtime import Runtime
+from lastword.surfaces import GRACE
 
 if TYPE_CHECKING:
     from lastword.agent.assistant import Assistant
@@ -22,7 +23,6 @@ Talk to an agent in this directory, and stop it whenever you like.
 
 Without --model it is the one that OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY is for;
 without any key, a rehearsal, which is no language model and needs none."""
-_STORE = "sqlite:lastword.db"
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def options(parser: argparse.ArgumentParser) -> None:
     for names, about in (
         (("-p", "--prompt"), "send this, write the answer to the output, and leave; - reads it"),
         (("--session",), "which conversation to go on with, or begin (main; with -p, a new one)"),
-        (("--store",), f"where it is kept ({_STORE}, or what LASTWORD_STORE says)"),
+        (("--store",), f"where it is kept ({settings.STORE}, or what LASTWORD_STORE says)"),
     ):
         parser.add_argument(*names, metavar=names[-1].strip("-").upper(), help=about)
     settings.lease_option(parser)
@@ -41,7 +41,7 @@ def main(asked: argparse.Namespace) -> int:
     """Do it; the exit code."""
     try:
         config = settings.settled(asked, "lastword chat", lambda found: _trusts(found, asked))
-        store = settings.store_of(config, asked, _STORE, lambda path: _opens(path, asked))
+        store = settings.store_of(config, asked, settings.STORE, lambda path: _opens(path, asked))
         agent = settings.maker(config, asked, store)(config.roots, ())
         return asyncio.run(_talk(agent, config, store, asked))
     except ModuleNotFoundError as error:
@@ -90,7 +90,7 @@ async def _talk(agent: Assistant, config: Config, store: str, asked: argparse.Na
         lease=asked.lease,
         on_message=mode,
         before_tool=agent.questions.as_before_tool(),
-        grace=0.25,
+        grace=GRACE,
     ) as runtime:
         return await chat(
             runtime,

@@ -13,7 +13,7 @@ from secrets import token_hex
 
 from lastword.cli.chat import pipe
 from lastword.cli.chat.asking import OpenQuestions
-from lastword.core.model import Policy
+from lastword.core.model import DEFAULTS, Policy
 from lastword.errors import OwnedElsewhere
 from lastword.runtime.runtime import Runtime
 
@@ -28,7 +28,7 @@ async def chat(
     prompt: str | None = None,
     questions: OpenQuestions | None = None,
     model_name: str = "",
-    mode: Policy = "takeover",
+    mode: Policy = DEFAULTS.on_message,
     by: str = "",
 ) -> int:
     """Talk to a session; with a prompt, only that, and "-" is what the input holds.

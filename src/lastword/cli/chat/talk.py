@@ -19,7 +19,7 @@ from lastword.cli.chat.screen import Live, Screen
 from lastword.cli.chat.telling import MORE, Telling
 from lastword.cli.chat.words import count, receipt_lines, rows_of, short
 from lastword.core.entries import Said
-from lastword.core.model import MessageId, Outcome, Policy
+from lastword.core.model import DEFAULTS, MessageId, Outcome, Policy
 from lastword.core.question import Question
 from lastword.core.receipt import Receipt
 from lastword.core.scene import AskClosed, AskOpened
@@ -48,7 +48,7 @@ class Chat:
         questions: OpenQuestions | None = None,
         *,
         model_name: str = "",
-        mode: Policy = "takeover",
+        mode: Policy = DEFAULTS.on_message,
         by: str = "",
     ) -> None:
         self.runtime = runtime
