@@ -19,6 +19,7 @@ import pytest
 
 from lastword import Run, Runtime
 from lastword.cli.chat.pipe import run_once
+from lastword.cli.chat.start import chat
 from tests.cli.terminal import SOON, Terminal, command
 
 pytestmark = pytest.mark.deep("a process for each test", quick=5)
@@ -263,3 +264,33 @@ async def test_a_full_disk_stops_it_and_says_why(written: Written) -> None:
     assert code == 1
     assert "could not be written, so it was stopped: [Errno 28]" in written.err
     assert "Stopped: 1 answer cut off" in written.err
+
+
+@pytest.mark.scenario("W52", part="chat")
+async def test_a_command_in_a_pipe_is_done_and_no_model_is_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked, going = list[str](), asyncio.Event()
+
+    async def engine(run: Run) -> None:
+        asked.append(run.message.text)
+        going.set()
+        await asyncio.Event().wait()
+
+    async with Runtime(engine, on_message="queue") as runtime:
+        session = runtime.session("s")
+        for text in ("one", "two"):
+            await session.send(text)
+        await going.wait()
+        codes = [
+            await chat(runtime, "s", prompt=text)
+            for text in ("/queue", "/queue remove 9", "/mode steer", "/stop", "/receipt", "/queue")
+        ]
+
+    told = capsys.readouterr()
+    assert codes == [0, 1, 1, 0, 0, 0]
+    assert told.out.startswith("1. two\nStopped: 1 answer cut off")
+    assert told.out.endswith("Nothing waits.\n")
+    assert "by its number in /queue: 1 to 1" in told.err
+    assert "on_message = 'steer'" in told.err
+    assert asked == ["one"]

@@ -1,7 +1,8 @@
 """What can be typed behind a slash wherever a person talks: the same words do the same everywhere.
 
-A surface is a `Talk`, offers `COMMANDS`, and shows what is answered. What only one place needs (to
-leave, to go to another session) is its own.
+A surface is a `CommandHost`, offers `COMMANDS`, and shows what is answered; the page, which has a
+control for each, uses that. What only one place needs (to leave, to go to another session) is its
+own.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Done:
 
     words: str
     receipt: Receipt | None = None
+    failed: bool = False  # nothing was done, and the words say why
 
 
 @value
@@ -67,7 +69,7 @@ async def do(talk: CommandHost, name: str, words: str) -> Done:
     try:
         done = await COMMANDS[name].act(talk, words.strip())
     except (LastwordError, ValueError, BrokenPipeError) as error:
-        return Done(marked(str(error)))
+        return Done(marked(str(error)), failed=True)
     return Done(done) if isinstance(done, str) else done
 
 

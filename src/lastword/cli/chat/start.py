@@ -13,9 +13,12 @@ from secrets import token_hex
 
 from lastword.cli.chat import pipe
 from lastword.cli.chat.asking import OpenQuestions
+from lastword.cli.chat.piped_command import PipedCommand
+from lastword.cli.chat.words import plain
 from lastword.core.model import DEFAULTS, Policy
 from lastword.errors import OwnedElsewhere
 from lastword.runtime.runtime import Runtime
+from lastword.surfaces.commands import named
 
 _MISUSED = 2  # as for arguments that mean nothing
 _MAIN, _MOST = "main", 100
@@ -33,6 +36,8 @@ async def chat(
 ) -> int:
     """Talk to a session; with a prompt, only that, and "-" is what the input holds.
 
+    A prompt that is a command, such as /receipt, is done, and nothing is sent.
+
     If none is named, a prompt begins one, and a person goes on with *main*, or with the next that
     no other terminal has open. Returns the exit code. Without a person to ask, what would have to
     be asked is not allowed.
@@ -42,6 +47,11 @@ async def chat(
         if not text.strip():
             print("lastword chat: there is nothing to send", file=sys.stderr)
             return _MISUSED
+        if command := named(text):
+            here = PipedCommand(runtime.session(session or _MAIN), mode, by, questions)
+            done = await here.do(command, text.strip().removeprefix(f"/{command}"))
+            print(plain(done.words), file=sys.stderr if done.failed else sys.stdout)
+            return int(done.failed)
         name = session or f"prompt {datetime.now().astimezone():%Y-%m-%d %H:%M:%S} {token_hex(2)}"
         return await pipe.run_once(
             runtime, name, text, sys.stdout, sys.stderr, questions=questions, by=by

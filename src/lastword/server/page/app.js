@@ -2,6 +2,7 @@
 // everything drawn once a frame, however many words came in it.
 
 import { Announcer, news } from "./announce.js";
+import { command } from "./commands.js";
 import "./composer.js";
 import "./conversation.js";
 import "./head.js";
@@ -22,7 +23,7 @@ import { call, sessionPath, Stream } from "./wire.js";
 
 /**
  * @import { Cells } from "./told.d.ts"
- * @import { Action, Event, Link, Me, Older, Right } from "./types.d.ts"
+ * @import { Action, Event, Link, Me, Mode, Older, Right } from "./types.d.ts"
  * @import { Problem } from "./wire.js"
  */
 
@@ -268,8 +269,20 @@ parts.conversation.begin({
 });
 parts.timeline.begin();
 parts.queue.begin(desk.queue);
+const controls = {
+  stop: () => desk.stop(),
+  mode: () => parts.composer.mode,
+  /** @param {Mode} mode */
+  setMode: (mode) => parts.composer.setMode(mode),
+  showReceipt: () => parts.conversation.showLastReceipt(),
+  showProcesses: () => parts.head.openProcesses(),
+  showQueue: () => parts.queue.focusFirst(),
+  showProgram: () => parts.conversation.focusQuestion(),
+  /** @param {string} words */
+  say: (words) => notices.say(words),
+};
 parts.composer.begin({
-  send: (text, mode, id) => desk.send(text, mode, id),
+  send: async (text, mode, id) => command(text, controls) || desk.send(text, mode, id),
   stop: () => desk.stop(),
 });
 listenForKeys({

@@ -68,10 +68,7 @@ export class Composer extends HTMLElement {
     this.#box.addEventListener("input", () => this.#typed());
     this.#box.addEventListener("keydown", (event) => this.#key(event));
     window.addEventListener("resize", () => this.#grow());
-    this.#mode.addEventListener("change", () => {
-      remember("mode", this.#mode.value);
-      this.#dress();
-    });
+    this.#mode.addEventListener("change", () => this.setMode(this.mode));
     this.#box.value = remembered(DRAFT) ?? "";
     this.#typed();
     this.focus();
@@ -103,6 +100,18 @@ export class Composer extends HTMLElement {
 
   focus() {
     this.#box.focus();
+  }
+
+  /** What a new message does to an answer that is going. */
+  get mode() {
+    return modeOf(this.#mode.value).mode;
+  }
+
+  /** @param {Mode} mode */
+  setMode(mode) {
+    this.#mode.value = mode;
+    remember("mode", mode);
+    this.#dress();
   }
 
   /**
@@ -174,7 +183,7 @@ export class Composer extends HTMLElement {
     this.#submit(event.altKey ? "queue" : undefined);
   }
 
-  #submit(mode = modeOf(this.#mode.value).mode) {
+  #submit(mode = this.mode) {
     const text = this.#box.value;
     this.#box.focus();
     if (!text.trim()) return;

@@ -148,6 +148,15 @@ export class Conversation extends HTMLElement {
     return !!ask;
   }
 
+  /** The account of the last stop. @returns {boolean} whether there is one */
+  showLastReceipt() {
+    const last = [...this.querySelectorAll("lw-receipt")].at(-1);
+    last?.scrollIntoView({ block: "nearest" });
+    const details = last?.querySelector("details");
+    if (details) details.open = true;
+    return !!last;
+  }
+
   /** The person spoke: whatever they were reading, they now want to see the answer. */
   pin() {
     this.#staying.pin();

@@ -103,10 +103,17 @@ export class Head extends HTMLElement {
   }
 
   #toggle() {
-    if (this.closePopup()) return;
+    if (!this.closePopup()) this.openProcesses();
+  }
+
+  /** @returns {boolean} whether there is something to see */
+  openProcesses() {
+    if (this.#processes.hidden) return false;
     this.#popup.hidden = false;
     set(this.#processes, { "aria-expanded": "true" });
     this.#showProcesses(...this.#shown);
+    this.#processes.focus();
+    return true;
   }
 
   /** @param {State} state @param {string} level */

@@ -54,6 +54,13 @@ export class Queue extends HTMLElement {
     return this.#doing;
   }
 
+  /** @returns {boolean} whether anything waits */
+  focusFirst() {
+    const first = this.#list.querySelector("button");
+    first?.focus();
+    return !!first;
+  }
+
   /** One place to the left or right; the focus goes along. @param {string} id @param {number} by */
   async shift(id, by) {
     const to = this.#state.queue.findIndex((one) => one.id === id) + by;
