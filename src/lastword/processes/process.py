@@ -1,4 +1,8 @@
-"""`Process`: the handle on something that was started."""
+"""`Process`: the handle on something that was started.
+
+It never waits without an end: what it wrote is bounded, and who waits for it is told when its
+warden has seen it off.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A run in progress, from the side of whoever may have to end it."""
+"""A run in progress, from the side of whoever may have to end it.
+
+Whatever the run started is here by name, so that a stop can ask all of it to end, wait for it, and
+say what has not ended.
+"""
 
 from __future__ import annotations
 

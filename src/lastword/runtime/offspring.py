@@ -1,4 +1,8 @@
-"""A child's session, from the side of the run that started it."""
+"""A child's session, from the side of the run that started it.
+
+It ends in the same instant, unless it was kept; a stop of the parent waits for it, and counts what
+it had.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The object a program opens."""
+"""The object a program opens: one engine, many sessions, one store.
+
+What is wrong with a setting is said when it is made, and not when it is first used. What it opened
+it closes: every run is ended, and waited for, before `async with` returns.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""One conversation, as a program sees it."""
+"""One conversation, as a program sees it.
+
+It checks what is said, in whose name, and says it to its counterpart by the verbs of `protocol`; it
+knows no lock, machine or task, so the other side may be in another process.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a runtime is told when it is made, as it is used."""
+"""What a runtime is told when it is made, as it is used.
+
+Each is checked here, once, by an error that names it and says what it could be.
+"""
 
 from __future__ import annotations
 

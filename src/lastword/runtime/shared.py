@@ -1,4 +1,4 @@
-"""What all sessions of a runtime have in common."""
+"""What all sessions of a runtime have in common: set once as it opens, and never changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What a run offers to whoever starts processes in it."""
+"""What a run offers to whoever starts processes in it: each has an owner from before its first
+instruction, and ends with the run unless it was declared to stay."""
 
 from __future__ import annotations
 

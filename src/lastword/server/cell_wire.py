@@ -1,4 +1,7 @@
-"""What goes over the wire of cells."""
+"""Programs on the wire.
+
+A resume names the frontier that was seen, and what waits is told in the shape of a question.
+"""
 
 from __future__ import annotations
 

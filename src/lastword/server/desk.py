@@ -1,4 +1,8 @@
-"""Where requests are answered: what every answer has to know."""
+"""Where requests are answered: what every answer has to know.
+
+A name in a request is looked up within its principal's space, so nobody reaches another's session;
+to look for one makes none.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A picture of a session, and its changes, as the wire has them."""
+"""A picture of a session, and its changes, on the wire, by the names that its principal knows.
+
+What a thread puts into words is a copy (`still`), in which nothing is live that is fenced by then.
+"""
 
 from __future__ import annotations
 

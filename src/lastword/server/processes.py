@@ -1,4 +1,7 @@
-"""The processes of a session: those that run, and what is done to one by its id."""
+"""The processes of a session: those that run, and what is done to one by its id.
+
+To read one takes the right to read; to write to it, signal or end it takes that to stop its run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What happened in a session: its log, what a model is shown of it, receipts."""
+"""What happened in a session: its log, what a model is shown of it, receipts.
+
+To read takes a session from nobody, and what is long is read and written in pieces, beside the loop.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Sessions: sending, stopping, and how they stand."""
+"""Sessions: sending, stopping, and how they stand.
+
+A message is answered once it is durable, a stop once its receipt is. Who may not stop takes nothing
+over by sending.
+"""
 
 from __future__ import annotations
 

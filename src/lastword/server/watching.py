@@ -1,4 +1,8 @@
-"""`…/events`: a session, from now on or from where one left off."""
+"""`…/events`: a session, from now on or from where one left off.
+
+Who comes is given a picture, and then exactly what changed in it; if a stop comes while it is put
+into words, it is drawn anew, so that nothing of what was stopped is told as going on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store by its address."""
+"""A store by its address. One that is not known is an error that lists those that are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a person does about the messages that wait for their turn, by their numbers."""
+"""What a person does about the messages that wait for their turn, by their numbers as last listed.
+
+One that has begun meanwhile is not changed: the error says so, and nothing was done.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What was said in a session before, in short, for a person who comes back to it."""
+"""What was said in a session before, in short, for a person who comes back to it.
+
+It is the picture that is drawn live, so what is told here is what was shown then.
+"""
 
 from __future__ import annotations
 
