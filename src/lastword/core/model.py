@@ -1,7 +1,7 @@
 """The values the rest of the house speaks in.
 
-An id is a name: what it is of (a call's run, a run's session, a session's parent) is said beside it,
-and no rule is read out of it.
+An id is a name: what it is of (a call's run, a session's parent) is said beside it, and no rule is
+read out of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a server has done, as Prometheus reads it: counts only, and no name of a session or person."""
+"""What a server has done, as Prometheus reads it: counts, and no name of a session or person."""
 
 from __future__ import annotations
 

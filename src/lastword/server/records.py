@@ -1,6 +1,6 @@
 """What happened in a session: its log, what a model is shown of it, receipts.
 
-To read takes a session from nobody, and what is long is read and written in pieces, beside the loop.
+To read takes a session from nobody; what is long is read and written in pieces, beside the loop.
 """
 
 from __future__ import annotations

@@ -40,10 +40,10 @@ export class Call {
    * @param {Part} part the call
    * @param {boolean} cut whether its run was fenced
    * @param {unknown} _
-   * @param {string} asked calls that wait for the person
+   * @param {string} asked calls that wait for the person, a line each
    */
   show(part, cut, _, asked) {
-    const waits = asked.split(" ").includes(part.call);
+    const waits = asked.split("\n").includes(part.call);
     if (part === this.#part && `${cut} ${waits}` === this.#shown) return;
     this.#part = part;
     this.#shown = `${cut} ${waits}`;

@@ -286,7 +286,7 @@ class TurnView {
     const live = state.active === item.run;
     const busy = item.parts.some(isOpen);
     const mark = live && !busy && now !== "asking" && now !== "stopping";
-    const asked = live ? state.questions.map((one) => one.call).join(" ") : "";
+    const asked = live ? state.questions.map((one) => one.call).join("\n") : "";
     const shown = [
       item,
       live,
