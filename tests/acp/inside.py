@@ -12,9 +12,9 @@ from pydantic_ai.toolsets import AbstractToolset
 
 from lastword.acp.agent import AcpAgent
 from lastword.acp.agents import Agents
+from lastword.acp.cards import Cards
 from lastword.acp.outbox import Outbox
 from lastword.acp.peer import Peer
-from lastword.acp.shelf import Cards
 from lastword.agent.assistant import Assistant, assistant
 from lastword.agent.rehearsal import Rehearsal
 from lastword.runtime.run import Run

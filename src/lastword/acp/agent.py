@@ -11,11 +11,11 @@ from typing import Any
 from lastword.acp import prompts, updates
 from lastword.acp.agents import Agents
 from lastword.acp.asking import OpenAsks
+from lastword.acp.cards import Card, Cards, new_id
 from lastword.acp.editor import EditorFiles
 from lastword.acp.outbox import Outbox
 from lastword.acp.peer import ClientRequest, Method, Peer
 from lastword.acp.plan import planning
-from lastword.acp.shelf import Card, Cards, new_id
 from lastword.acp.showing import told_again
 from lastword.acp.talk import Talk
 from lastword.acp.wire import (

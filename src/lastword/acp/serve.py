@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lastword.acp.agent import AcpAgent
 from lastword.acp.agents import Agents, Make
+from lastword.acp.cards import Cards
 from lastword.acp.outbox import Outbox
-from lastword.acp.shelf import Cards
 from lastword.acp.stdio import ClientInput
 from lastword.core.model import Policy
 from lastword.core.story import FeedEvent

@@ -13,9 +13,9 @@ from contextlib import AbstractAsyncContextManager
 from secrets import token_hex
 from typing import Any
 
+from lastword.cells.cell_run import CellRun
 from lastword.cells.functions import Function, functions
 from lastword.cells.limits import ProgramLimits
-from lastword.cells.living import Living
 from lastword.cells.stubs import Tool, callable_as
 from lastword.cells.translation import Answers, encoded, results_of
 from lastword.core.cell import (
@@ -38,7 +38,7 @@ from lastword.runtime.session_cells import SessionCells
 class PausableCell:
     """A program that stands still at each frontier until it is resumed. Belongs to its session."""
 
-    def __init__(self, run: Run, living: Living) -> None:
+    def __init__(self, run: Run, living: CellRun) -> None:
         self._run = run
         self._living = living
 
@@ -126,7 +126,7 @@ class PausableCell:
 class ContinuingCell:
     """A program whose calls are made at once, through its run. It can be watched, and ended."""
 
-    def __init__(self, run: Run, living: Living) -> None:
+    def __init__(self, run: Run, living: CellRun) -> None:
         self._run = run
         self._living = living
 
@@ -177,22 +177,22 @@ async def _begun(
     tools: Sequence[Tool],
     given: tuple[Function, ...],
     limits: ProgramLimits | None,
-) -> Living:
+) -> CellRun:
     callable_as(tools)  # or it raises
     remembered = {name: json.loads(value) for name, value in await run.shelf.values()}
     machine = CellMachine(CellId(f"c{token_hex(6)}"), kind)
     stored = StoredCell(run.session, machine.record, source, encoded(tools), run.id)
-    living = Living(stored, run.shelf, given, machine)
+    living = CellRun(stored, run.shelf, given, machine)
     living.start(run, limits, remembered)
     return living
 
 
-def live(shelf: SessionCells, id: CellId) -> Living:
+def live(shelf: SessionCells, id: CellId) -> CellRun:
     """A cell that has not ended, taken up if an earlier process left it. Raises CellGone."""
     if id not in shelf:
         raise CellGone(id, "or there never was one")
     found = shelf[id]
-    if not isinstance(found, Living):
-        found = Living(found.stored, shelf)
+    if not isinstance(found, CellRun):
+        found = CellRun(found.stored, shelf)
         shelf.put(found)
     return found

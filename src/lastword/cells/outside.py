@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from secrets import token_hex
 
 from lastword.cells.cell import live
-from lastword.cells.living import Living
+from lastword.cells.cell_run import CellRun
 from lastword.cells.translation import Answers, results_of
 from lastword.core.cell import CellId, Ending, Frontier, Observation, StoredCell
 from lastword.core.model import CallId
@@ -76,7 +76,7 @@ async def wait(session: Session, cell: str) -> Frontier | Ending:
     return await (await _known(session, cell)).settled()
 
 
-async def _known(session: Session, cell: str) -> Living:
+async def _known(session: Session, cell: str) -> CellRun:
     with session.held():
         await session.loaded()
         shelf, id_ = session.shelf, CellId(cell)
@@ -89,5 +89,5 @@ async def _known(session: Session, cell: str) -> Living:
             return live(shelf, id_)
         if found.record.ending is None:
             raise CellGone(cell, "another process has it")
-        seen = shelf.seen.setdefault(id_, Living(found, shelf))
-        return seen if isinstance(seen, Living) else Living(found, shelf)
+        seen = shelf.seen.setdefault(id_, CellRun(found, shelf))
+        return seen if isinstance(seen, CellRun) else CellRun(found, shelf)

@@ -80,7 +80,7 @@ Make: TypeAlias = Callable[[], Awaitable[Sequence[CallResult]]]
 _TRIES = 2  # workers that may die of one step, which has no effect until it has been taken
 
 
-class Living:
+class CellRun:
     """One cell. For the event loop's thread."""
 
     def __init__(
