@@ -33,7 +33,7 @@ class Count(NamedTuple):
 
 
 COUNTS = {
-    "schedules": Count(50, 500, "how many schedules a test of interleavings explores"),
+    "schedules": Count(30, 500, "how many schedules a test of interleavings explores"),
     "tries": Count(2, 10, "how often each escape artist tries to outlive a stop"),
     "rounds": Count(8, 40, "how often a process is killed in the middle of its life"),
 }

@@ -20,7 +20,7 @@ P12 = pytest.mark.scenario("P12", part="processes")
 HELPER = Path(attacked_program.__file__).relative_to(ROOT)
 
 
-@pytest.mark.deep("every attacker at every level", quick=12)
+@pytest.mark.deep("every attacker at every level", quick=8)
 @P12
 @AT_EACH
 @pytest.mark.parametrize("attacker", ATTACKERS)
@@ -50,7 +50,7 @@ async def test_zygotes_that_were_starved_again_and_again_do_not_add_up(tmp_path:
         assert len(zygotes(os.getpid())) <= 2
 
 
-@pytest.mark.deep("every attacker, one after another", quick=1)
+@pytest.mark.deep("every attacker, one after another")
 @P12
 @AT_EACH
 def test_an_ordinary_users_attackers_gain_nothing_either(level: Level) -> None:

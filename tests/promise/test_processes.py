@@ -317,7 +317,7 @@ async def test_bad_input_is_named(how: dict[str, Any], wrong: str) -> None:
     ("times", "wrong"),
     [
         ({"grace": 2, "deadline": 1}, "grace \\(2 s\\) must be shorter than deadline \\(1 s\\)"),
-        ({"grace": -1}, "grace must be more than 0"),
+        ({"grace": -1}, "grace must be 0 seconds or more; it is -1"),
         (
             {"level": "prison"},
             "level must be 'auto', 'sealed', 'cgroup', 'tree', 'group'; it is 'prison'",
