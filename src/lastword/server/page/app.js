@@ -137,6 +137,7 @@ class App {
   #turnTo(id) {
     this.state = blank(id);
     this.#told = this.state;
+    parts.composer.turnTo(id);
     parts.head.closePopup();
     notices.clear();
     if (this.#farewell) notices.say(this.#farewell);

@@ -85,7 +85,7 @@ export class Composer extends HTMLElement {
    * }} about
    */
   show({ session, out, busy, stoppable, stopping, may }) {
-    if (session !== this.#session) this.#turnTo(session);
+    this.turnTo(session);
     if (out) this.#takeBack();
     this.hidden = out; // nobody is spoken to
     this.#busy = busy;
@@ -148,8 +148,12 @@ export class Composer extends HTMLElement {
     this.#kept = null;
   }
 
-  /** @param {string} session */
-  #turnTo(session) {
+  /**
+   * What is typed from here on is said there: at once, and not when it is drawn.
+   * @param {string} session
+   */
+  turnTo(session) {
+    if (session === this.#session) return;
     const typed = this.#session ? "" : this.#box.value; // before the page knew where it was
     if (!this.#session) remember(DRAFT, null);
     this.#session = session;

@@ -73,6 +73,7 @@ export class Shelf {
     if (!this.#fresh || !this.isFresh(this.#fresh)) remember("fresh", (this.#fresh = madeUp()));
     if (replace) location.replace(address(this.#fresh));
     else location.hash = address(this.#fresh);
+    if (!replace) this.follow(); // the next key is for the new one, whenever the address is told
     document.querySelector("lw-composer")?.focus();
   }
 
