@@ -171,6 +171,9 @@ async def test_a_backlog_that_is_none_is_refused_by_name() -> None:
             await session.send(said("a", "a"))
         with pytest.raises(TypeError, match="has to be Messages, not a str"):
             await session.send(["a"])  # pyright: ignore[reportArgumentType, reportCallIssue] - so it is
+        for text in (b"a", bytearray(b"a")):
+            with pytest.raises(TypeError, match="a message's text must be a str, not a byte"):
+                await session.send(text)  # pyright: ignore[reportArgumentType, reportCallIssue] - so it is
         with pytest.raises(TypeError, match="each of several messages has its own"):
             await session.send(said("a"), by="ann")  # pyright: ignore[reportArgumentType] - so it is
         assert not session.busy
