@@ -26,6 +26,7 @@ from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, 
 from lastword.core.receipt import MessageReport, Receipt
 from lastword.core.transcript import Said
 from lastword.errors import OwnedElsewhere, StoreError, Undurable, UnknownSession
+from lastword.runtime.alarms import Alarms
 from lastword.runtime.announcer import queue_of
 from lastword.runtime.asking import acting
 from lastword.runtime.feed import Feed
@@ -80,7 +81,7 @@ class Conversation:
         self._work: Work | None = None
         self._holders = 0
         self._loading: asyncio.Task[None] | None = None
-        self._timers: dict[asyncio.TimerHandle, None] = {}
+        self._alarms = Alarms(shared.loop, lambda at: self.tell(ClockReached(at)))
 
     # here, or only in the store
 
@@ -166,7 +167,7 @@ class Conversation:
         if not self.seat.inbox.forget():
             return False  # a stop from another thread was quicker
         self._work = self._loading = None
-        self._cancel_timers()
+        self._alarms.cancel()
         work.retire()
         self.seat.feed.trim()
         return True
@@ -343,7 +344,7 @@ class Conversation:
             case Edit(message, run):
                 work.journal.add(Said(message, run))
             case Wake(at):
-                self._wake_at(at)
+                self._alarms.set(at)
             case Refuse():
                 pass  # whoever sent it is told
             case _:
@@ -359,16 +360,6 @@ class Conversation:
             dropped = going.joined if going else turn.messages
             move.settlement.messages += [MessageReport(m, "dropped") for m in dropped]
         told += [(ticket, outcome, error) for ticket in tickets]
-
-    def _wake_at(self, at: float) -> None:
-        loop = self.shared.loop
-
-        def wake() -> None:
-            del self._timers[timer]
-            self.tell(ClockReached(max(at, loop.time())))  # a coarse clock wakes early
-
-        timer = loop.call_at(at, wake)
-        self._timers[timer] = None
 
     # its end
 
@@ -389,12 +380,7 @@ class Conversation:
 
     def close(self) -> None:
         """Take nothing more, and tell watchers so. What is still dying is seen off all the same."""
-        self._cancel_timers()
+        self._alarms.cancel()
         self.seat.feed.close()
         if self._work:
             self._work.retire()
-
-    def _cancel_timers(self) -> None:
-        for timer in self._timers:
-            timer.cancel()
-        self._timers.clear()
