@@ -22,7 +22,19 @@ from typing import assert_never
 
 from lastword.core.events import ClockReached, Event, StopAsked
 from lastword.core.model import Policy, Reason, SessionId
-from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
+from lastword.core.orders import (
+    Accept,
+    Cancel,
+    Edit,
+    End,
+    Freeze,
+    Join,
+    Order,
+    Pause,
+    Refuse,
+    Start,
+    Wake,
+)
 from lastword.core.receipt import MessageReport, Receipt
 from lastword.core.transcript import Said
 from lastword.errors import OwnedElsewhere, StoreError, Undurable, UnknownSession
@@ -309,7 +321,7 @@ class Conversation:
         """Carry out whatever was ordered and is still to be done, in order."""
         work = self.work
         while move := self.seat.inbox.next():
-            if move.ends_something or (move.is_a_stop and work.cells.cells):
+            if move.ends_something:
                 move.settlement = work.stops.fenced(move.reason, move.generation, move.at)
                 move.settlement.cells = work.cells.freeze(move.freezes)
             told: Told = []
@@ -345,8 +357,8 @@ class Conversation:
                 work.journal.add(Said(message, run))
             case Wake(at):
                 self._alarms.set(at)
-            case Refuse():
-                pass  # whoever sent it is told
+            case Refuse() | Freeze():
+                pass  # whoever sent it is told; what stood was frozen first
             case _:
                 assert_never(order)
 
