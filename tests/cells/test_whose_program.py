@@ -128,7 +128,7 @@ async def test_who_may_stop_what_others_asked_for_freezes_everything(by: str | N
         assert standing(session) == []
 
 
-async def test_a_stop_by_any_name_of_a_run_freezes_what_that_run_began_and_no_more() -> None:
+async def test_a_stop_by_run_id_freezes_what_that_run_began_and_no_more() -> None:
     leaver = Leaver()
     async with opened(leaver, Tape(), stoppers=["ann"]) as runtime:
         session = runtime.session("s")
