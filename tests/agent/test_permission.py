@@ -128,6 +128,8 @@ async def test_an_answer_to_another_generation_or_to_nothing_is_refused() -> Non
             desk.questions.answer(question.id, True, question.generation - 1)
         with pytest.raises(UnknownQuestion, match="there is no question x"):
             desk.questions.answer("x", True, question.generation)
+        with pytest.raises(TypeError, match="the id of a question must be a str, not a list"):
+            desk.questions.answer([], True, question.generation)  # pyright: ignore[reportArgumentType] - so it is
 
         assert desk.questions.open() == (question,)
         assert desk.done == []

@@ -91,7 +91,7 @@ THE_CLOCK = (
 )
 
 TOGETHER = (
-    Bounds("together", 7_500, DROP, ALL, (PERSON, TIMER), together=True),
+    Bounds("together", 7_400, DROP, ALL, (PERSON, TIMER), together=True),
     Bounds(
         "together, keep",
         6_100,
@@ -100,6 +100,62 @@ TOGETHER = (
         (PERSON, TIMER),
         touches=1,
         together=True,
+    ),
+)
+
+SEVERAL_PEOPLE: tuple[Sender, ...] = (*TWO, ("", "timer"))
+
+A_BACKLOG_OF_SEVERAL = (
+    Bounds(
+        "a backlog of several people",
+        5_500,
+        Settings(stoppers=frozenset({"ann"})),
+        ("takeover", "queue", "steer"),
+        SEVERAL_PEOPLE,
+        callers=("ann", "bob"),
+        together=True,
+    ),
+    Bounds(
+        "a window of several people",
+        16_500,
+        Settings(stoppers=frozenset({"ann"}), longest_window=1.4),
+        ("takeover", "collect"),
+        SEVERAL_PEOPLE,
+        callers=("bob",),
+        touches=1,
+    ),
+)
+
+PROGRAMS = (
+    Bounds(
+        "programs, drop",
+        15_900,
+        Settings(stoppers=BOSS),
+        ("takeover", "queue", "steer"),
+        (*TWO, ("boss", "person")),
+        callers=("ann", "boss"),
+        stops=1,
+        reasons=(Reason.STOPPED, Reason.SHUTDOWN, Reason.PARENT),
+        programs=2,
+    ),
+    Bounds(
+        "programs, keep",
+        6_600,
+        Settings(queue_on_stop="keep", stoppers=BOSS),
+        ("takeover", "queue"),
+        TWO,
+        callers=("ann", "boss"),
+        programs=2,
+    ),
+    Bounds(
+        "programs, found and let go",
+        700,
+        KEEP,
+        ("takeover", "queue"),
+        (PERSON, TIMER),
+        2,
+        found=True,
+        programs=1,
     ),
 )
 
@@ -118,4 +174,6 @@ GROUPS = {
     "the clock": THE_CLOCK,
     "after a restart": AFTER_A_RESTART,
     "together": TOGETHER,
+    "a backlog of several": A_BACKLOG_OF_SEVERAL,
+    "programs": PROGRAMS,
 }

@@ -37,6 +37,7 @@ class Ghost(NamedTuple):
     )  # was paused once; what a person said since comes first
     steers: frozenset[tuple[MessageId, RunId | None]] = frozenset()  # None: in the very next start
     batches: tuple[tuple[MessageId, ...], ...] = ()  # what arrived as one
+    told: tuple[tuple[MessageId, RunId], ...] = ()  # by which name each goes
     first: MessageId | None = None  # what took the session, and has to start before anything else
     edited: frozenset[MessageId] = frozenset()
     windows: tuple[tuple[RunId, float, float], ...] = ()  # when it first and last collected
@@ -65,6 +66,7 @@ class Ghost(NamedTuple):
             steers=frozenset(s for s in self.steers if s[0] not in out),
             first=None if self.first in out else self.first,
             batches=tuple(b for b in self.batches if not out.issuperset(b)),
+            told=tuple(one for one in self.told if one[0] not in out),
         )
 
     def together(self, id: MessageId) -> tuple[MessageId, ...]:
@@ -77,7 +79,11 @@ class Ghost(NamedTuple):
 
     def orphaned(self, run: RunId) -> Ghost:
         """This memory once a run has gone that had steering left: it is due next."""
-        steers = frozenset((m, None if r == run else r) for m, r in self.steers)
+        return self.renamed(run, None)
+
+    def renamed(self, run: RunId, to: RunId | None) -> Ghost:
+        """This memory once what was sent to steer a run steers another, or none."""
+        steers = frozenset((m, to if r == run else r) for m, r in self.steers)
         return self if steers == self.steers else self._replace(steers=steers)
 
 
@@ -119,7 +125,11 @@ def _accept(ghost: Ghost, order: Accept, heard: Heard) -> Ghost:
         ghost = ghost._replace(speaking=ghost.speaking | {new})
     elif ghost.hushed and not person:
         ghost = ghost._replace(paused=ghost.paused | {new}, waited=ghost.waited | {new})
-    ghost = ghost._replace(here=(*ghost.here, new), storing=ghost.storing | {new})
+    ghost = ghost._replace(
+        here=(*ghost.here, new),
+        storing=ghost.storing | {new},
+        told=(*ghost.told, (new, order.run)),
+    )
     if event.more and new == event.message.id:
         ghost = ghost._replace(batches=(*ghost.batches, tuple(ids(arrived(event).messages))))
     match order.placement:

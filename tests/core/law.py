@@ -7,7 +7,6 @@ and what each message has to be answered, is worked out here a second time, from
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TypeAlias
 
 from lastword.core.events import (
@@ -20,6 +19,7 @@ from lastword.core.events import (
     LetGo,
     Loaded,
     MoveAsked,
+    ProgramsStand,
     RemoveAsked,
     ResumeAsked,
     SteeringTaken,
@@ -31,8 +31,11 @@ from lastword.core.model import MessageId, Outcome, Policy, Reason, RunId, Turn
 from lastword.core.orders import Accept, Cancel, End, Order, Pause, Refuse
 from lastword.core.session import SessionMachine
 from lastword.errors import ImpossibleMove, LastwordError, NotAllowed, NotWaiting, StaleRun
+from tests.core.entitled import entitled, ids_of, may, overtaking, people, turns_of
 from tests.core.explorer import must
+from tests.core.generation_law import generation_judged
 from tests.core.ghost import Ghost, Heard, arrived, due, hear, left
+from tests.core.program_law import programs_judged, stoppable_programs
 
 Ends: TypeAlias = dict[MessageId, Outcome]
 
@@ -41,6 +44,7 @@ def judge(
     before: SessionMachine, event: Event, after: SessionMachine, orders: list[Order], ghost: Ghost
 ) -> Ghost:
     """Check one step; return what is remembered after it."""
+    orders = programs_judged(before, event, after, orders, ghost)
     ends = expected_ends(before, event, ghost)
     if isinstance(event, Accepted):
         _answered(before, event, orders, ghost)
@@ -48,17 +52,17 @@ def judge(
             unchanged(before, after, "a refused message changes nothing")
     _ended(orders, ends, event, ghost)
     if isinstance(event, StopAsked):
-        theirs = _entitled(before, event.by, _turns(before))
+        theirs = entitled(before, event.by, turns_of(before), ghost)
         paused = [order.turn for order in orders if isinstance(order, Pause)]
         must(all(turn in theirs for turn in paused), "a stop pauses only what is theirs")
     if isinstance(event, StopAsked) and not ends and event.run is None and not ghost.free:
         must(orders == [], "an idle stop says that it was idle")
-        unchanged(before, after, "an idle stop changes nothing at all")
+        same = vars(after) | {"programs": before.programs} == vars(before)
+        must(same, "an idle stop changes nothing but programs that stand")
     _as_stored(before, event, after)
-    _moved(before, event, after, orders)
-    _fenced(before, after, orders)
+    generation_judged(before, event, after, orders)
 
-    ghost = _told(ghost, before, event, orders)
+    was, ghost = ghost, _told(ghost, before, event, orders)
     holder = before.active.run if before.active else None
     heard = Heard(before.settings, event, holder, after.generation)
     for order in orders:
@@ -68,7 +72,7 @@ def judge(
         waits = not left or ghost.storing.intersection(ghost.batch(left[0]))
         must(bool(waits), "a run takes up what was sent to steer it")
     if isinstance(event, StopAsked) and event.run is None:
-        _stopped(before, event, after, ghost)
+        _stopped(before, event, after, was, ghost)
     _in_its_place(after, ghost)
     _goes_on(after, ghost)
     runs = {w.turn.run for w in after.waiting}
@@ -83,15 +87,6 @@ def _as_stored(before: SessionMachine, event: Event, after: SessionMachine) -> N
         must(not after.hushed, "what the store has is not known until it is asked")
 
 
-def _fenced(before: SessionMachine, after: SessionMachine, orders: list[Order]) -> None:
-    """What a run had let out is fenced in by whoever cancels it, and not by its own end."""
-    if any(isinstance(order, Cancel) for order in orders):
-        now = before.generation < after.fenced <= after.generation
-        must(now, "what a cancelled run had let out may not leave any more")
-    elif any(isinstance(order, End) and order.started for order in orders):
-        must(after.fenced == before.fenced, "what a run had let out before its end may leave")
-
-
 def forbidden(  # noqa: PLR0911, PLR0912 - one match, one arm an event
     before: SessionMachine, event: Event, ghost: Ghost
 ) -> type[LastwordError] | None:
@@ -100,7 +95,7 @@ def forbidden(  # noqa: PLR0911, PLR0912 - one match, one arm an event
         case Accepted(run=run):
             new = [message.id for message in arrived(event).messages]
             known = {*new} & {*ghost.here, *ghost.storing} or len({*new}) < len(new)
-            taken = run in ghost.dying or any(t.named(run) for t in _turns(before))
+            taken = run in ghost.dying or any(t.named(run) for t in turns_of(before))
             return ImpossibleMove if known or taken else None
         case Stored(message) | StoreFailed(message):
             return None if message in ghost.storing else ImpossibleMove
@@ -109,11 +104,15 @@ def forbidden(  # noqa: PLR0911, PLR0912 - one match, one arm an event
         case SteeringTaken(run):
             return None if run == ghost.live else ImpossibleMove
         case StopAsked(run=run, by=by):
-            named = [t for t in _turns(before) if run is None or t.named(run)]
+            named = [t for t in turns_of(before) if run is None or t.named(run)]
             if run and not named:
                 return StaleRun
-            idle = run is None and not _something_to_stop(before, event, ghost)
-            return None if idle or _entitled(before, by, named) else NotAllowed
+            if run is None and not _something_to_stop(before, event, ghost):
+                named = []
+            programs = stoppable_programs(before, event)
+            allowed = entitled(before, by, named, ghost)
+            allowed += [one for one in programs if may(before, by, one.by)]
+            return None if allowed or not (named or programs) else NotAllowed
         case EditAsked(message, _, by) | RemoveAsked(message, by) | MoveAsked(message, _, by):
             return _untouchable(before, event, message, by)
         case Loaded() | Found() | LetGo():
@@ -121,19 +120,19 @@ def forbidden(  # noqa: PLR0911, PLR0912 - one match, one arm an event
         case ResumeAsked(origin):
             stopped = ghost.hushed or ghost.paused
             return NotAllowed if stopped and origin != "person" else None
-        case ClockReached():
+        case ClockReached() | ProgramsStand():
             return None
 
 
 def _untouchable(
     before: SessionMachine, event: Event, id: MessageId, by: str | None
 ) -> type[LastwordError] | None:
-    if id not in _ids(before.steering) + _ids(w.turn for w in before.waiting):
+    if id not in ids_of(before.steering) + ids_of(w.turn for w in before.waiting):
         return NotWaiting
-    [message] = [m for t in _turns(before) for m in t.messages if m.id == id]
-    if not _entitled(before, by, [Turn(RunId(""), (message,))]):
+    [message] = [m for t in turns_of(before) for m in t.messages if m.id == id]
+    if not may(before, by, message.by):
         return NotAllowed
-    steers = isinstance(event, MoveAsked) and id in _ids(before.steering)
+    steers = isinstance(event, MoveAsked) and id in ids_of(before.steering)
     return NotWaiting if steers else None
 
 
@@ -155,19 +154,19 @@ def expected_ends(  # noqa: PLR0911 - one match, one arm an event
         case RemoveAsked(message):
             return {message: Outcome.WITHDRAWN}
         case StopAsked(reason, None, by):
-            reached = _held_by_run(before) if _kept(before, event) else _turns(before)
-            theirs = _entitled(before, by, reached)
+            reached = _held_by_run(before) if _kept(before, event) else turns_of(before)
+            theirs = entitled(before, by, reached, ghost)
             stops = _something_to_stop(before, event, ghost)
-            return dict.fromkeys(_ids(theirs) if stops else (), reason.outcome)
+            return dict.fromkeys(ids_of(theirs) if stops else (), reason.outcome)
         case StopAsked(reason, run, by) if before.active and run and before.active.named(run):
-            steering = _entitled(before, by, before.steering)
-            return dict.fromkeys(_ids((before.active, *steering)), reason.outcome)
+            steering = entitled(before, by, before.steering, ghost)
+            return dict.fromkeys(ids_of((before.active, *steering)), reason.outcome)
         case StopAsked(_, run):
-            named = [t for t in _turns(before) if run and t.named(run)]
-            return dict.fromkeys(_ids(named), Outcome.WITHDRAWN)
-        case Accepted() if _effective(before, event) in {"takeover", "rollback"}:
-            theirs = _entitled(before, arrived(event).leading.by, _overtaken(before, ghost))
-            return dict.fromkeys(_ids(theirs), Outcome.SUPERSEDED)
+            named = [t for t in turns_of(before) if run and t.named(run)]
+            return dict.fromkeys(ids_of(named), Outcome.WITHDRAWN)
+        case Accepted() if _effective(before, event, ghost) in {"takeover", "rollback"}:
+            theirs = overtaking(before, event, _overtaken(before, ghost), ghost)
+            return dict.fromkeys(ids_of(theirs), Outcome.SUPERSEDED)
         case _:
             return {}
 
@@ -183,7 +182,7 @@ def _something_to_stop(before: SessionMachine, event: StopAsked, ghost: Ghost) -
 def _overtaken(before: SessionMachine, ghost: Ghost) -> list[Turn]:
     if before.settings.queue_on_stop == "keep":
         return _held_by_run(before)
-    return [t for t in _turns(before) if not set(_ids([t])) & ghost.paused]
+    return [t for t in turns_of(before) if not set(ids_of([t])) & ghost.paused]
 
 
 def _held_by_run(before: SessionMachine) -> list[Turn]:
@@ -205,13 +204,12 @@ def _ended(orders: list[Order], ends: Ends, event: Event, ghost: Ghost) -> None:
 # what a message is answered
 
 
-def _effective(before: SessionMachine, event: Accepted) -> Policy:
+def _effective(before: SessionMachine, event: Accepted, ghost: Ghost) -> Policy:
     policy = event.on_message or before.settings.on_message
     if policy not in {"takeover", "rollback"}:
         return policy
-    person = arrived(event).leading.origin == "person"
-    free = before.active is None or _entitled(before, arrived(event).leading.by, [before.active])
-    return policy if person and free else "queue"
+    free = before.active is None or overtaking(before, event, [before.active], ghost)
+    return policy if people(event) and free else "queue"
 
 
 def _answered(before: SessionMachine, event: Accepted, orders: list[Order], ghost: Ghost) -> None:
@@ -225,8 +223,8 @@ def _answered(before: SessionMachine, event: Accepted, orders: list[Order], ghos
 
 
 def _answer(before: SessionMachine, event: Accepted, ghost: Ghost) -> str:
-    policy = _effective(before, event)
-    muted = ghost.hushed and arrived(event).leading.origin != "person"
+    policy = _effective(before, event, ghost)
+    muted = ghost.hushed and not people(event)
     if policy == "refuse" and ghost.free:
         return "busy"
     placement = {
@@ -240,37 +238,6 @@ def _answer(before: SessionMachine, event: Accepted, ghost: Ghost) -> str:
     return "full" if full and placement != "starting" else placement
 
 
-def _entitled(before: SessionMachine, by: str | None, turns: Iterable[Turn]) -> list[Turn]:
-    """Of these turns, those that are theirs to stop: all, or what they began."""
-    allowed = before.settings.stoppers
-    every = allowed is None or by is None or by in allowed
-    return [turn for turn in turns if every or turn.messages[0].by == by]
-
-
-# the generation
-
-
-def _moved(
-    before: SessionMachine, event: Event, after: SessionMachine, orders: list[Order]
-) -> None:
-    steps = after.generation - before.generation
-    old, new = _holder(before), _holder(after)
-    stop = isinstance(event, StopAsked) and event.run is None and bool(orders) and old is None
-    if isinstance(event, Loaded):
-        must(after.generation == max(before.generation, event.generation), "none is used twice")
-    elif isinstance(event, Found):
-        must(steps >= 1, "whoever had the session before has it no longer")
-    elif old == new:
-        must(steps == stop, "the generation moves at a stop, and never under a run that goes on")
-    else:
-        hands = (old is not None) + (new is not None)
-        must(steps >= hands, "the generation moves at every start and at every end")
-
-
-def _holder(machine: SessionMachine) -> RunId | None:
-    return machine.active.run if machine.active else None
-
-
 # what is remembered of the event itself
 
 
@@ -279,7 +246,7 @@ def _told(  # noqa: PLR0911, PLR0912 - one match, one arm an event
 ) -> Ghost:
     match event:
         case Accepted(at=at):
-            over = _effective(before, event) in {"takeover", "rollback"} and ghost.free
+            over = _effective(before, event, ghost) in {"takeover", "rollback"} and ghost.free
             return ghost._replace(now=at, windows=() if over else ghost.windows)
         case Stored(message):
             ghost = ghost._replace(storing=ghost.storing - {message})
@@ -289,10 +256,10 @@ def _told(  # noqa: PLR0911, PLR0912 - one match, one arm an event
         case Ended(run):
             return ghost._replace(dying=ghost.dying - {run})
         case StopAsked(reason, run) if orders and (run is None or _names(before, run)):
-            theirs = _ids(_entitled(before, event.by, _turns(before)))
-            free = before.active is None or set(_ids([before.active])) <= set(theirs)
+            theirs = ids_of(entitled(before, event.by, turns_of(before), ghost))
+            free = before.active is None or set(ids_of([before.active])) <= set(theirs)
             if run is None:
-                gone = {t.run for t in _turns(before) if set(_ids([t])) <= set(theirs)}
+                gone = {t.run for t in turns_of(before) if set(ids_of([t])) <= set(theirs)}
                 ghost = ghost._replace(windows=tuple(w for w in ghost.windows if w[0] not in gone))
             if free and reason is Reason.STOPPED:
                 return ghost._replace(hushed=True, speaking=frozenset())
@@ -302,10 +269,16 @@ def _told(  # noqa: PLR0911, PLR0912 - one match, one arm an event
             windows = tuple(w for w in ghost.windows if due(w, before.settings) > at)
             return ghost._replace(now=max(at, ghost.now), wakes=wakes, windows=windows)
         case Found(waiting, hushed):
-            found = _ids(w.turn for w in waiting)
-            held = frozenset(_ids(w.turn for w in waiting if w.held))
+            found = ids_of(w.turn for w in waiting)
+            held = frozenset(ids_of(w.turn for w in waiting if w.held))
+            told = tuple((id_, w.turn.run) for w in waiting for id_ in ids_of([w.turn]))
             return ghost._replace(
-                here=tuple(found), plain=frozenset(found), paused=held, waited=held, hushed=hushed
+                here=tuple(found),
+                told=told,
+                plain=frozenset(found),
+                paused=held,
+                waited=held,
+                hushed=hushed,
             )
         case LetGo():
             return ghost._replace(hushed=False)
@@ -329,17 +302,21 @@ def _never_was(ghost: Ghost, before: SessionMachine, message: MessageId) -> Ghos
     ghost = ghost.less([message])._replace(
         storing=ghost.storing - {message}, speaking=ghost.speaking - {message}
     )
-    if before.active and _ids([before.active]) == [message]:
-        return ghost.orphaned(before.active.run)
-    return ghost
+    if before.active is None or message not in ids_of([before.active]):
+        return ghost
+    rest = [m for m in ids_of([before.active]) if m != message]
+    return ghost.renamed(before.active.run, dict(ghost.told)[rest[0]] if rest else None)
 
 
 # what is so after every step
 
 
-def _stopped(before: SessionMachine, event: StopAsked, after: SessionMachine, ghost: Ghost) -> None:
-    if len(_entitled(before, event.by, _turns(before))) < len(_turns(before)):
-        theirs = _entitled(before, event.by, [t for t in _turns(after) if _free(t, ghost)])
+def _stopped(
+    before: SessionMachine, event: StopAsked, after: SessionMachine, was: Ghost, ghost: Ghost
+) -> None:
+    if len(entitled(before, event.by, turns_of(before), was)) < len(turns_of(before)):
+        left = [t for t in turns_of(after) if _free(t, ghost)]
+        theirs = entitled(before, event.by, left, ghost)
         must(not theirs, "a stop covers all that is theirs and was accepted before it")
         return
     nothing = after.active is None and not after.steering
@@ -350,34 +327,36 @@ def _stopped(before: SessionMachine, event: StopAsked, after: SessionMachine, gh
 
 
 def _free(turn: Turn, ghost: Ghost) -> bool:
-    return not set(_ids([turn])) & ghost.paused
+    return not set(ids_of([turn])) & ghost.paused
 
 
 def _in_its_place(after: SessionMachine, ghost: Ghost) -> None:
-    places = _ids(_turns(after))
+    places = ids_of(turns_of(after))
     must(sorted(places) == sorted(ghost.here), "all that was accepted is in one place")
     must(after.started == (ghost.live is not None), "the machine knows what was started")
     if ghost.live:
         active = after.active
         must(active is not None and active.run == ghost.live, "the active run is the one going")
         must(
-            frozenset(_ids([active] if active else [])) == ghost.running, "a run keeps its messages"
+            frozenset(ids_of([active] if active else [])) == ghost.running,
+            "a run keeps its messages",
         )
     must(ghost.live not in ghost.dying, "a cancelled run is over")
     must(after.active is not None or not after.steering, "there is a run to steer")
     must(after.storing == ghost.storing, "the machine knows what is being stored")
     must(after.hushed == ghost.hushed, "the machine knows whether a stop was the last word")
     must(after.speaking == ghost.speaking, "the machine knows who is speaking")
-    for turn in _turns(after):
-        mine = {RunId(ghost.together(id_)[0].replace("m", "r")) for id_ in _ids([turn])}
-        must(all(turn.named(run) for run in mine), "a run goes by the name its sender was told")
+    told = dict(ghost.told)
+    for turn in turns_of(after):
+        mine = {told[id_] for id_ in ids_of([turn])}
+        must({turn.run, *turn.also} == mine, "a run goes by the names its senders were told")
     must(after.dying == ghost.dying, "the machine knows what is still dying")
 
 
 def _goes_on(after: SessionMachine, ghost: Ghost) -> None:
     """Nothing that may start is left behind: no message is without an outcome in the end."""
     if after.active:
-        ready = not set(_ids([after.active])) & ghost.storing
+        ready = not set(ids_of([after.active])) & ghost.storing
         must(after.started or not ready, "a turn that is stored starts")
         return
     waiting = [w.turn for w in after.waiting if _free(w.turn, ghost)]
@@ -389,12 +368,3 @@ def _goes_on(after: SessionMachine, ghost: Ghost) -> None:
     closes = due(window[0], after.settings)
     must(closes >= ghost.now, "a window closes in time")
     must(closes in ghost.wakes, "a window that is open will be closed by the clock")
-
-
-def _turns(machine: SessionMachine) -> tuple[Turn, ...]:
-    active = (machine.active,) if machine.active else ()
-    return (*active, *machine.steering, *(w.turn for w in machine.waiting))
-
-
-def _ids(turns: Iterable[Turn]) -> list[MessageId]:
-    return [m.id for turn in turns for m in turn.messages]

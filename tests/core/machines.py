@@ -19,6 +19,7 @@ from tests.core.cell_mutations_kept import OBSERVERS, RESTARTS
 from tests.core.lease_alphabet import CLOCKS, explore_lease
 from tests.core.lease_mutations import LEASE_MUTATIONS
 from tests.core.mutations import MUTATIONS
+from tests.core.mutations_programs import PROGRAMS
 from tests.core.mutations_restart import RESTART
 from tests.core.mutations_rights import RIGHTS
 from tests.core.mutations_whose import WHOSE
@@ -62,7 +63,9 @@ def _asks(module: ModuleType, found: str) -> None:
 
 KINDS = {
     "session": Kind(
-        ("queue", "rights", "session"), MUTATIONS + RIGHTS + WHOSE + RESTART, _sessions
+        ("queue", "rights", "session"),
+        MUTATIONS + RIGHTS + WHOSE + RESTART + PROGRAMS,
+        _sessions,
     ),
     "cell": Kind(
         ("outlet", "pending", "frontier"),

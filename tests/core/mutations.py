@@ -32,12 +32,12 @@ MUTATIONS = (
     session(
         "an idle stop moves the generation",
         "_stop",
-        instead("return []", "return self._advance() or []"),
+        instead("return orders", "return self._advance() or orders"),
     ),
     session(
         "an idle stop hushes what comes next",
         "_stop",
-        instead("return []", "self.hushed = True\nreturn []"),
+        instead("return orders", "self.hushed = True\nreturn orders"),
     ),
     session("a stop leaves its run in place", "_cancel", instead("self._vacate", "self._advance")),
     session(
@@ -61,7 +61,7 @@ MUTATIONS = (
     session(
         "a stop spares what waits for a person",
         "_stop",
-        instead("not self.busy and (keep or not self.waiting)", "not self.busy"),
+        instead("self.busy or not keep", "self.busy"),
     ),
     session(
         "a stop that keeps the queue does not hold it",
@@ -313,8 +313,8 @@ MUTATIONS = (
     ),
     queue(
         "a turn without messages stays in the queue",
-        "without",
-        instead("(turn for turn in rest if turn.messages)", "(turn for turn in rest)"),
+        "_less",
+        instead("return ()", "return (replace(turn, messages=()),)"),
     ),
     queue(
         "an edit changes every message of its turn",

@@ -60,7 +60,7 @@ RESTART = (
     session(
         "a session that left memory is hushed before the store was asked",
         "_stands_as_stored",
-        instead("self.hushed = False", "pass"),
+        instead("self.hushed, self.programs = False, ()", "self.programs = ()"),
         "after a restart",
     ),
 )

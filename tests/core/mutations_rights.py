@@ -15,10 +15,7 @@ RIGHTS = (
     session(
         "a stop without rights ends what others began",
         "_stop",
-        instead(
-            "self.rights.must_be_allowed(by, self._here())",
-            "self.rights.must_be_allowed(None, self._here())",
-        ),
+        instead("self.rights.stoppable(by, here)", "here"),
         "rights",
     ),
     rights("nobody owns a turn", "may_stop", without("whose")),
@@ -91,10 +88,34 @@ RIGHTS = (
         "a takeover drops what others queued",
         "_supersede",
         instead(
-            "(*self._active(), *self.rights.stoppable(by, (*self.steering, *queue)))",
-            "(*self._active(), *self.rights.stoppable(by, self.steering), *queue)",
+            "(*self._active(), *self.rights.overtaken(by, (*self.steering, *queue)))",
+            "(*self._active(), *self.rights.overtaken(by, self.steering), *queue)",
         ),
         "rights",
     ),
     session("anyone may edit", "_find", dropped("must_be_allowed"), "rights"),
+    rights(
+        "only the first person of a backlog takes over",
+        "overtaken",
+        instead(
+            "{one.by for one in by.messages if one.origin == 'person'}",
+            "{by.leading.by} if by.leading.origin == 'person' else set()",
+        ),
+        "a backlog of several",
+    ),
+    rights(
+        "a timer in a backlog takes over",
+        "overtaken",
+        instead(
+            "{one.by for one in by.messages if one.origin == 'person'}",
+            "{one.by for one in by.messages}",
+        ),
+        "a backlog of several",
+    ),
+    rights(
+        "a backlog that a timer leads is nobody's",
+        "stoppable",
+        instead("one.by", "one.messages[0].by"),
+        "a backlog of several",
+    ),
 )

@@ -29,7 +29,7 @@ WHOSE = (
     ),
     Mutation(
         "what came with a message is not accepted",
-        "core.session:_placed",
+        "core.queue:placed",
         instead("turn.messages", "turn.messages[:1]"),
         "together",
     ),
@@ -41,14 +41,39 @@ WHOSE = (
     ),
     session(
         "what comes as one is as strong as what is first in it",
-        "_accept",
-        instead("turn.leading", "event.message"),
+        "_policy",
+        instead("turn.leading", "turn.messages[0]"),
         "together",
     ),
     queue(
         "a merged turn forgets the names it goes by",
         "merged",
         instead("first.also + joined", "first.also"),
+    ),
+    queue(
+        "a message that was taken back goes on naming what it waited with",
+        "_less",
+        instead(
+            "(Turn(names[0], messages, names[began:]),)", "(replace(turn, messages=messages),)"
+        ),
+        "the queue",
+    ),
+    queue(
+        "a turn goes by the name of who began it and was taken back",
+        "_less",
+        instead(
+            "Turn(names[0], messages, names[began:])", "Turn(turn.run, messages, names[began:])"
+        ),
+        "the queue",
+    ),
+    queue(
+        "what was collected goes by a name that nobody was told",
+        "collected",
+        instead(
+            "replace(window, turn=replace(window.turn, messages=together))",
+            "replace(window, turn=merged((window.turn, turn)))",
+        ),
+        "the clock",
     ),
     session("a stop pauses what others queued", "_stop", without("turn"), "rights"),
     session(

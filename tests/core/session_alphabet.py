@@ -8,6 +8,7 @@ from functools import partial
 from itertools import product
 from typing import TypeAlias
 
+from lastword.core.cell import CellId
 from lastword.core.events import (
     Accepted,
     ClockReached,
@@ -18,6 +19,7 @@ from lastword.core.events import (
     LetGo,
     Loaded,
     MoveAsked,
+    ProgramsStand,
     RemoveAsked,
     ResumeAsked,
     SteeringTaken,
@@ -39,7 +41,9 @@ from lastword.core.model import (
 )
 from lastword.core.orders import Order
 from lastword.core.queue import Waiting
+from lastword.core.rights import StandingProgram
 from lastword.core.session import SessionMachine
+from tests.core.entitled import owner
 from tests.core.explorer import Alphabet, Explored, Law, explore, nothing
 from tests.core.ghost import NEW, OLD, Ghost
 from tests.core.law import forbidden, judge
@@ -69,6 +73,7 @@ class Bounds:
     found: bool = False  # whether an earlier process may have left something
     reports: bool = False  # whether a cancelled run may take its time to unwind
     together: bool = False  # whether two messages may arrive as one
+    programs: int = 0  # how many may stand
 
 
 def explore_session(bounds: Bounds, machine: type[SessionMachine] = SessionMachine) -> Explored:
@@ -107,7 +112,17 @@ def _spent(ghost: Ghost, event: Event, orders: list[Order]) -> Ghost:
 
 def _key(m: SessionMachine, ghost: Ghost) -> object:
     """All but the generation, which the machine never reads, and which is judged step by step."""
-    return (m.active, m.started, m.steering, m.waiting, m.hushed, m.storing, m.dying, ghost)
+    return (
+        m.active,
+        m.started,
+        m.steering,
+        m.waiting,
+        m.hushed,
+        m.storing,
+        m.dying,
+        m.programs,
+        ghost,
+    )
 
 
 LAW = Law(Ghost(), _judge, _key, forbidden)
@@ -132,8 +147,9 @@ def _events(bounds: Bounds, machine: SessionMachine, ghost: Ghost) -> Iterator[E
         yield ClockReached(ghost.wakes[0])
     yield ResumeAsked()
     yield ResumeAsked("run")
+    yield from _programs(bounds, machine, ghost)
     if ghost.stops < bounds.stops:
-        yield from _stops(bounds, machine)
+        yield from _stops(bounds, ghost)
     if ghost.touches < bounds.touches:
         yield from _touches(bounds, ghost)
     yield from _impossible(machine, ghost)
@@ -188,9 +204,21 @@ def _together(bounds: Bounds, ghost: Ghost, first: Accepted) -> Iterator[Event]:
         yield replace(first, more=(second,))
 
 
-def _stops(bounds: Bounds, machine: SessionMachine) -> Iterator[Event]:
-    turns = (*machine.steering, *(w.turn for w in machine.waiting))
-    runs = [turn.run for turn in ((machine.active, *turns) if machine.active else turns)]
+def _programs(bounds: Bounds, machine: SessionMachine, ghost: Ghost) -> Iterator[Event]:
+    """One begins in the run that is going, or was found in an older log; one ends."""
+    there = machine.programs
+    if ghost.live and machine.active and len(there) < bounds.programs:
+        new = StandingProgram(CellId(f"c-{ghost.live}"), ghost.live, owner(machine.active, ghost))
+        if new not in there:
+            yield ProgramsStand((*there, new))
+    if bounds.programs and ghost == Ghost() and not there:
+        yield ProgramsStand((StandingProgram(CellId("c-old"), RunId("r-old"), None),))
+    if there:
+        yield ProgramsStand(there[1:])
+
+
+def _stops(bounds: Bounds, ghost: Ghost) -> Iterator[Event]:
+    runs = [RunId(f"r{number}") for number in range(ghost.sent)]  # also of those that have ended
     for by in bounds.callers:
         for reason in bounds.reasons:
             yield StopAsked(reason, by=by)

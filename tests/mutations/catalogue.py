@@ -7,6 +7,7 @@ from tests.mutations.asking import WAITING
 from tests.mutations.jobs import GOING_ON
 from tests.mutations.keeping import KEEPING
 from tests.mutations.telling import TELLING
+from tests.mutations.whose import WHOSE
 
-EVERY = (*ACTING, *GOING_ON, *KEEPING, *TELLING, *WAITING)
+EVERY = (*ACTING, *GOING_ON, *KEEPING, *TELLING, *WAITING, *WHOSE)
 MUTATIONS = {mutation.name: mutation for mutation in EVERY}

@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from lastword import Busy, Message, Outcome, QueueFull, Run
+from lastword import Busy, Message, NotAllowed, Outcome, QueueFull, Run
 from lastword.core.entries import Began, Finished, Said
 from lastword.core.model import MessageId, Policy
 from lastword.testing.seeded import explore
@@ -160,6 +160,72 @@ async def test_who_may_not_stop_takes_over_with_nobody_s_backlog() -> None:
         assert await first.outcome() is Outcome.SUPERSEDED
 
 
+@pytest.mark.scenario("W64")
+@pytest.mark.parametrize("order", [("ann", "bob"), ("bob", "ann")])
+async def test_a_backlog_takes_over_if_one_of_its_people_may_in_whatever_order(
+    order: tuple[str, str],
+) -> None:
+    async def engine(run: Run) -> None:
+        if run.message.text == "begin":
+            await asyncio.Event().wait()
+
+    async with runtime(engine, stoppers={"ann"}) as r:
+        session = r.session("s")
+        first = await session.send("begin", by="cai")
+        await first.started()
+
+        tickets = await session.send([one for by in order for one in said(f"from {by}", by=by)])
+
+        assert {ticket.placed for ticket in tickets} == {"starting"}
+        assert await first.outcome() is Outcome.SUPERSEDED
+
+
+@pytest.mark.scenario("W64")
+async def test_a_backlog_that_a_timer_leads_is_the_first_person_s() -> None:
+    whose: list[tuple[str, str]] = []
+
+    async def engine(run: Run) -> None:
+        whose.append((run.by, run.message.by))
+        await asyncio.Event().wait()
+
+    async with runtime(engine, stoppers=()) as r:
+        session = r.session("s")
+        tick = Message(MessageId("tick"), "tick", origin="timer")
+        tickets = await session.send([tick, *said("a", by="bob"), *said("b", by="cai")])
+        await tickets[0].started()
+
+        for stranger in ("cai", ""):
+            with pytest.raises(NotAllowed):
+                session.stop(by=stranger)
+        receipt = await session.stop(by="bob")
+
+        assert receipt.runs == (tickets[0].run,)
+        assert whose == [("bob", "bob")]
+
+
+@pytest.mark.scenario("W64")
+async def test_who_steers_a_timer_s_run_does_not_make_it_theirs() -> None:
+    taken = asyncio.Event()
+
+    async def engine(run: Run) -> None:
+        while not await run.steering():
+            await asyncio.sleep(0)
+        taken.set()
+        await asyncio.Event().wait()
+
+    async with runtime(engine, stoppers=()) as r:
+        session = r.session("s")
+        timer = await session.send("tick", origin="timer")
+        await timer.started()
+        await session.send("faster", by="bob", on_message="steer")
+        await taken.wait()
+
+        with pytest.raises(NotAllowed):
+            session.stop(by="bob")
+
+        assert session.active == timer.run
+
+
 async def test_a_backlog_that_is_none_is_refused_by_name() -> None:
     async def engine(run: Run) -> None: ...
 
@@ -171,6 +237,9 @@ async def test_a_backlog_that_is_none_is_refused_by_name() -> None:
             await session.send(said("a", "a"))
         with pytest.raises(TypeError, match="has to be Messages, not a str"):
             await session.send(["a"])  # pyright: ignore[reportArgumentType, reportCallIssue] - so it is
+        for text in (b"a", bytearray(b"a")):
+            with pytest.raises(TypeError, match="a message's text must be a str, not a byte"):
+                await session.send(text)  # pyright: ignore[reportArgumentType, reportCallIssue] - so it is
         with pytest.raises(TypeError, match="each of several messages has its own"):
             await session.send(said("a"), by="ann")  # pyright: ignore[reportArgumentType] - so it is
         assert not session.busy

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lastword import Outcome, Run, Runtime
+from lastword import Outcome, Run, Runtime, StaleRun
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
 from lastword.testing.seeded import explore
@@ -127,3 +127,26 @@ async def test_what_was_given_back_is_told_once_by_a_file_too(tmp_path: Path) ->
         shown = [item.text for item in await session.history() if item.role == "user"]
         assert shown == ["go", "left"]
         await check_log(session)
+
+
+@pytest.mark.scenario("W64")
+@pytest.mark.parametrize("gone", [0, 1])
+async def test_a_stop_by_the_name_of_a_message_that_was_taken_back_is_stale(gone: int) -> None:
+    async def engine(run: Run) -> None:
+        await asyncio.Event().wait()
+
+    async with runtime(engine, stoppers=["ann"]) as r:
+        session = r.session("s")
+        await (await session.send("first", by="dan")).started()
+        steer = [await session.send(by, by=by, on_message="steer") for by in ("bob", "cai")]
+        await (await session.send("second", by="dan")).started()  # theirs is the next turn, as one
+        taken, left = steer[gone], steer[1 - gone]
+        await session.remove(taken.message.id, by=taken.message.by)
+
+        with pytest.raises(StaleRun):
+            session.stop(run=taken.run, by="ann")
+        [waits] = session.waiting.messages
+        assert (waits.message, waits.run) == (left.message, left.run)
+        await session.stop(run=left.run, by=left.message.by)
+
+        assert await left.outcome() == "withdrawn"

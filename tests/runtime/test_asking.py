@@ -136,7 +136,8 @@ READS = {
     *("Ticket.again", "Ticket.begun", "Ticket.done", "Ticket.error", "Ticket.known_outcome"),
     *("Ticket.outcome", "Ticket.receipt", "Ticket.started"),
     *("Child.done", "Child.kept", "Child.outcome", "Child.run", "Child.session", "Child.text"),
-    *("Run.current", "Run.generation", "Run.id", "Run.messages", "Run.session", "Run.shelf"),
+    *("Run.by", "Run.current", "Run.generation", "Run.id", "Run.messages", "Run.session"),
+    "Run.shelf",
     *("Run.above", "Run.epoch", "Run.jobs", "Run.less", "Run.said", "Run.token"),
     *("Call.arguments", "Call.report"),
 }

@@ -55,6 +55,7 @@ wrong = cast("Any", object())
         ({"clock": 5}, "clock must be callable, and a int is not"),
         ({"before_tool": "ask"}, "before_tool must be callable, and a str is not"),
         ({"stoppers": "ann"}, "stoppers must be a collection of names, not one str"),
+        ({"stoppers": 5}, "stoppers must be a collection of names, not a int"),
     ],
 )
 def test_a_setting_that_cannot_be_is_named_with_what_could_be(

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,6 +95,20 @@ async def test_a_stop_of_one_run_leaves_the_cells_of_others() -> None:
         receipt = await session.stop(run="s#1")
         assert [cell.cell for cell in receipt.cells] == ["c1"]
         assert CellId("c2") in session.shelf
+
+
+async def test_a_cell_that_comes_between_a_fence_and_the_loop_is_frozen_with_its_run() -> None:
+    async def engine(run: Run) -> None:
+        stops.append(session.stop_soon())  # as another thread would: the loop has not heard of it
+        run.shelf.put(paused(run.id))
+
+    stops: list[Future[Receipt]] = []
+    async with Runtime(engine) as runtime:
+        session = runtime.session("s")
+        await (await session.send("go")).outcome()
+        receipt = await asyncio.wrap_future(stops[0])
+        assert [cell.cell for cell in receipt.cells] == ["c1"]
+        assert session.shelf.cells == ()
 
 
 async def test_a_cell_outlives_the_process_and_a_stop_of_the_next_one_freezes_it(

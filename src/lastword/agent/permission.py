@@ -34,6 +34,7 @@ from lastword.errors import (
 )
 from lastword.runtime.active_run import run_here
 from lastword.runtime.asks import Asks
+from lastword.runtime.checks import must_be_name
 from lastword.runtime.clock import time_of_day
 from lastword.runtime.ledger import Call
 from lastword.runtime.run import Run
@@ -126,6 +127,7 @@ class Questions:
         self._always.add(asked.life, rules)
 
     def _waiting(self, id: str, generation: int) -> _Asked:
+        must_be_name(id, "the id of a question")
         if id not in self._asked:
             if machine := self._over.get(id):
                 machine.apply(AnswerGiven(id, generation, Answer(False)))  # raises why not

@@ -181,7 +181,7 @@ async def _begun(
     callable_as(tools)  # or it raises
     remembered = {name: json.loads(value) for name, value in await run.shelf.values()}
     machine = CellMachine(CellId(f"c{token_hex(6)}"), kind)
-    stored = StoredCell(run.session, machine.record, source, encoded(tools), run.id)
+    stored = StoredCell(run.session, machine.record, source, encoded(tools), run.id, run.by)
     living = CellRun(stored, run.shelf, given, machine)
     living.start(run, limits, remembered)
     return living

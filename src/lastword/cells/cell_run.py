@@ -122,7 +122,6 @@ class CellRun:
         """Let the program run, from its beginning, for this run."""
         self._work_for(_guard(run, self.machine.cell), run)
         self._limits, self._values = limits, values
-        self._shelf.put(self)
         self._tell(StartAsked())
 
     async def resume(
@@ -197,7 +196,8 @@ class CellRun:
     def _work_for(self, guard: asyncio.Task[Any], run: Run) -> None:
         self._stand_down()
         self._run, self._guard = run, guard
-        self._about = replace(self._about, run=run.id)
+        self._about = replace(self._about, run=run.id, by=run.by)
+        self._shelf.put(self)  # from here on it is found with that run, and is theirs whose it is
         guard.add_done_callback(self._run_is_over)
 
     def _stand_down(self) -> None:

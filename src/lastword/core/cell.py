@@ -158,6 +158,7 @@ class StoredCell:
     source: str
     tools: str = ""  # JSON: what it may call, as whoever made it described it
     run: str = ""  # for which it last worked
+    by: str | None = None  # whose that run was; None: whoever wrote this did not say
 
     @property
     def id(self) -> CellId:

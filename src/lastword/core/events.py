@@ -15,6 +15,7 @@ from lastword.core.model import (
     RunId,
 )
 from lastword.core.queue import Queue
+from lastword.core.rights import StandingProgram
 from lastword.core.value import value
 
 
@@ -23,7 +24,7 @@ class Accepted:
     """A message arrived; `run` is the run that would answer it. `at` is the time in seconds.
 
     Several that arrive as one (a backlog) are one turn. They count as a person's word if one of
-    them is, and as that person's.
+    them is, are the first such person's, and take over if one of those people may.
     """
 
     message: Message
@@ -130,6 +131,13 @@ class Found:
 
 
 @value
+class ProgramsStand:
+    """The programs of the session that have not ended, as they are now: all of them."""
+
+    programs: tuple[StandingProgram, ...]
+
+
+@value
 class LetGo:
     """The session leaves memory, and the store has all of it. What comes next is `Loaded`."""
 
@@ -149,4 +157,5 @@ Event: TypeAlias = (
     | Loaded
     | Found
     | LetGo
+    | ProgramsStand
 )

@@ -51,6 +51,11 @@ class Reason(StrEnum):
     def outcome(self) -> Outcome:
         return Outcome(self.value)
 
+    @property
+    def freezes(self) -> bool:
+        """Whether programs go no further: they outlive the process, but not a stop or a takeover"""
+        return self not in {Reason.SHUTDOWN, Reason.LOST}
+
 
 class Status(StrEnum):
     """What became of a tool call."""
@@ -85,31 +90,35 @@ class Message:
 
 @value
 class Turn:
-    """Messages that one run answers together, in the order they were accepted."""
+    """Messages that one run answers together, in the order they were accepted.
+
+    What arrived or was collected as one begins it; what was sent to steer joins it.
+    """
 
     run: RunId
     messages: tuple[Message, ...]
-    also: tuple[RunId, ...] = ()  # the runs of those that joined; they name this one now
+    also: tuple[RunId, ...] = ()  # of each that joined, the run it was to be; it means this one now
 
     @property
     def by(self) -> str:
-        """Whose it is: who began it."""
-        return self.messages[0].by
+        """Whose it is: theirs who began it. What joins later makes it nobody else's."""
+        return self.leading.by
 
     @property
     def leading(self) -> Message:
-        """The first that is a person's; the first of all, if none is."""
-        return next((one for one in self.messages if one.origin == "person"), self.messages[0])
+        """Of what began it, the first that is a person's; the first of all, if none is."""
+        began = self.messages[: max(len(self.messages) - len(self.also), 1)]
+        return next((one for one in began if one.origin == "person"), began[0])
 
     @property
     def message(self) -> Message:
-        """All of them as one."""
+        """All of them as one, which is theirs whose the turn is."""
         first, *others = self.messages
         if not others:
             return first
         text = "\n\n".join(message.text for message in self.messages)
         attached = tuple(one for message in self.messages for one in message.attachments)
-        return replace(first, text=text, attachments=attached)
+        return replace(self.leading, id=first.id, text=text, attachments=attached)
 
     def named(self, run: RunId) -> bool:
         """Whether a run's id means this turn."""

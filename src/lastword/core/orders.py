@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from lastword.core.cell import CellId
 from lastword.core.model import Generation, Message, Outcome, Placement, Reason, RunId, Turn
 from lastword.core.value import value
 
@@ -35,7 +36,10 @@ class Start:
 
 @value
 class Cancel:
-    """End a run that was started. Its generation is already out of date. Report when it ended."""
+    """End a run that was started. Its generation is already out of date. Report when it ended.
+
+    A program that works for it goes no further, if the reason `freezes`.
+    """
 
     run: RunId
     reason: Reason
@@ -57,6 +61,13 @@ class Pause:
     """The turn stays in the queue, and does not start until the person speaks or resumes."""
 
     turn: Turn
+
+
+@value
+class Freeze:
+    """These programs, of those that stand in the session, go no further. Comes before the rest."""
+
+    cells: tuple[CellId, ...]
 
 
 @value
@@ -82,4 +93,4 @@ class Wake:
     at: float
 
 
-Order: TypeAlias = Accept | Refuse | Start | Cancel | End | Pause | Join | Edit | Wake
+Order: TypeAlias = Accept | Refuse | Start | Cancel | End | Pause | Freeze | Join | Edit | Wake

@@ -6,10 +6,11 @@ Every function returns new values. A turn that loses its last message is gone.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import groupby
-from typing import TypeAlias
+from itertools import groupby, takewhile
+from typing import TypeAlias, assert_never
 
-from lastword.core.model import Message, MessageId, Placement, RunId, Turn
+from lastword.core.model import Message, MessageId, Placement, Policy, RunId, Turn
+from lastword.core.orders import Accept, Order
 from lastword.core.value import value
 from lastword.errors import ImpossibleMove
 
@@ -88,8 +89,7 @@ def merged(several: Turns) -> Turn:
 
 def _names(turn: Turn) -> tuple[RunId, ...]:
     """The run of each of its messages, so that they can be parted again."""
-    own = max(len(turn.messages) - len(turn.also), 1)
-    return (turn.run,) * own + turn.also
+    return (turn.run,) * (len(turn.messages) - len(turn.also)) + turn.also
 
 
 def parted(turn: Turn, left: int) -> tuple[Turn, Turns]:
@@ -130,9 +130,23 @@ def find(among: Turns, id: MessageId) -> Turn | None:
 
 
 def without(among: Turns, id: MessageId) -> Turns:
-    """The turns less one message."""
-    rest = (replace(t, messages=tuple(m for m in t.messages if m.id != id)) for t in among)
-    return tuple(turn for turn in rest if turn.messages)
+    """The turns less one message, and less the name that only this one went by."""
+    return tuple(rest for turn in among for rest in _less(turn, id))
+
+
+def _less(turn: Turn, id: MessageId) -> Turns:
+    if id not in ids(turn):
+        return (turn,)
+    began = len(turn.messages) - len(turn.also)
+    pairs = [p for p in zip(turn.messages, _names(turn), strict=True) if p[0].id != id]
+    if not pairs:
+        return ()
+    messages, names = tuple(m for m, _ in pairs), tuple(name for _, name in pairs)
+    if id in {m.id for m in turn.messages[:began]}:
+        began -= 1
+    if not began:  # who began it is gone: it is theirs who came next, by the name they know
+        began = len(list(takewhile(lambda name: name == names[0], names)))
+    return (Turn(names[0], messages, names[began:]),)
 
 
 def queue_without(queue: Queue, id: MessageId) -> Queue:
@@ -165,6 +179,24 @@ def standing(first: Turns, queue: Queue, *, hushed: bool, lifted: bool) -> Stand
     )
 
 
+def waits(policy: Policy, *, active: bool, busy: bool) -> bool:
+    """Whether a message under this policy waits, if a run is active or something is to begin."""
+    match policy:
+        case "takeover" | "rollback" | "refuse":
+            return False
+        case "steer":
+            return active
+        case "queue" | "collect":
+            return busy
+        case _:
+            assert_never(policy)
+
+
+def placed(turn: Turn, run: RunId, placement: Placement) -> list[Order]:
+    """Each of its messages has its place."""
+    return [Accept(message, run, placement) for message in turn.messages]
+
+
 def moved(queue: Queue, turn: Turn, to: int) -> Queue:
     """The queue with a turn in another place, counted from 0."""
     rest = [w for w in queue if w.turn is not turn]
@@ -175,7 +207,8 @@ def collected(queue: Queue, turn: Turn, at: float, quiet: float, longest: float)
     """The queue with the turn in its open window, which then stays open a little longer."""
     if queue and queue[-1].due is not None:
         *rest, window = queue
-        window = replace(window, turn=merged((window.turn, turn)))
+        together = window.turn.messages + turn.messages  # all are told its name, and no other
+        window = replace(window, turn=replace(window.turn, messages=together))
     else:
         rest, window = queue, Waiting(turn, since=at)
     return (*rest, replace(window, due=min(at + quiet, window.since + longest)))

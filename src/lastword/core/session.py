@@ -16,9 +16,9 @@ The table. What a message does, by policy:
     refuse       starts                       refused
 
 Only a person who may stop the active run takes over; anyone else's takeover joins the queue. A
-stop ends whatever of it all is the caller's to stop. After a person's stop, what was kept and what
-is not a person's (a timer's, a child's) waits until a person speaks: their words come first.
-A turn starts when all its messages are stored. Every way for a turn to end leads to `_handoff`.
+stop ends whatever of it all is the caller's to stop, and either freezes such programs. After a
+person's stop, what was kept and what no person sent (a timer, a child) waits until a person speaks:
+their words come first. A turn starts when all its messages are stored; all ends lead to `_handoff`.
 
 Orders are returned in the order in which they are to be carried out. Every field is an immutable
 value, and a move that cannot be made raises before any field is touched.
@@ -40,6 +40,7 @@ from lastword.core.events import (
     LetGo,
     Loaded,
     MoveAsked,
+    ProgramsStand,
     RemoveAsked,
     ResumeAsked,
     SteeringTaken,
@@ -52,14 +53,13 @@ from lastword.core.model import (
     Message,
     MessageId,
     Outcome,
-    Placement,
     Policy,
     Reason,
     RunId,
     Settings,
     Turn,
 )
-from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
+from lastword.core.orders import Cancel, Edit, End, Freeze, Join, Order, Pause, Refuse, Start, Wake
 from lastword.core.queue import (
     Queue,
     Turns,
@@ -72,14 +72,16 @@ from lastword.core.queue import (
     moved,
     must_be_new,
     parted,
+    placed,
     places,
     queue_edited,
     queue_without,
     reached,
     turns,
+    waits,
     without,
 )
-from lastword.core.rights import Rights
+from lastword.core.rights import Rights, StandingProgram
 from lastword.errors import ImpossibleMove, NotAllowed, NotWaiting, StaleRun
 
 Orders: TypeAlias = list[Order]
@@ -101,6 +103,7 @@ class SessionMachine:
         self.speaking: frozenset[MessageId] = frozenset()  # lift the hush, once they are stored
         self.storing: frozenset[MessageId] = frozenset()
         self.dying: frozenset[RunId] = frozenset()  # cancelled, not yet reported as ended
+        self.programs: tuple[StandingProgram, ...] = ()  # they stand, or work for the active run
 
     @property
     def busy(self) -> bool:
@@ -132,6 +135,9 @@ class SessionMachine:
                 return self._move(message, to, by)
             case ResumeAsked(origin):
                 return self._resume(person=origin == "person")
+            case ProgramsStand(programs):
+                self.programs = programs
+                return []
             case Loaded() | Found() | LetGo():
                 return self._stands_as_stored(event)
             case _:
@@ -141,69 +147,57 @@ class SessionMachine:
 
     def _accept(self, event: Accepted) -> Orders:
         turn = Turn(event.run, (event.message, *event.more))
-        said = turn.leading
         must_be_new(turn, self._here(), self.storing, self.dying)
-        policy = self._policy(event.on_message, said)
+        policy = self._policy(event.on_message, turn)
         if policy == "refuse" and self.busy:
             return [Refuse(one, "busy") for one in turn.messages]
-        waits = self._waits(policy, said)
+        later = self._waits(policy, turn)
         there = places(self.steering, self.waiting) + len(turn.messages)
-        if waits and there > self.settings.queue_limit:
+        if later and there > self.settings.queue_limit:
             return [Refuse(one, "full") for one in turn.messages]
-
         self.storing |= ids(turn)
         if self.hushed:
             self.speaking |= {one.id for one in turn.messages if one.origin == "person"}
-        if waits:
+        if later:
             return self._wait(turn, policy, event.at)
         takes_over = policy in {"takeover", "rollback"} and self.busy
-        ended = self._supersede(said.by, rollback=policy == "rollback") if takes_over else []
-        return [*ended, *_placed(turn, turn.run, "starting"), *self._occupy(turn)]
+        ended = self._supersede(turn, rollback=policy == "rollback") if takes_over else []
+        return [*ended, *placed(turn, turn.run, "starting"), *self._occupy(turn)]
 
-    def _policy(self, asked: Policy | None, said: Message) -> Policy:
+    def _policy(self, asked: Policy | None, turn: Turn) -> Policy:
         policy = asked or self.settings.on_message
         if policy not in {"takeover", "rollback"}:
             return policy
-        theirs = self.rights.stoppable(said.by, self._active()) == self._active()
-        return policy if theirs and said.origin == "person" else "queue"
+        theirs = self.rights.overtaken(turn, self._active()) == self._active()
+        return policy if theirs and turn.leading.origin == "person" else "queue"
 
-    def _waits(self, policy: Policy, message: Message) -> bool:
-        if self.hushed and message.origin != "person":
+    def _waits(self, policy: Policy, turn: Turn) -> bool:
+        if self.hushed and turn.leading.origin != "person":
             return True
-        match policy:
-            case "takeover" | "rollback" | "refuse":
-                return False
-            case "steer":
-                return self.active is not None
-            case "queue" | "collect":
-                return self.busy
-            case _:
-                assert_never(policy)
+        return waits(policy, active=self.active is not None, busy=self.busy)
 
     def _wait(self, turn: Turn, policy: Policy, at: float) -> Orders:
         held = self.hushed and turn.leading.origin != "person"
         if held or policy not in {"steer", "collect"}:
             self.waiting += (Waiting(turn, held=held),)
-            return [*_placed(turn, turn.run, "queued"), *self._handoff()]
+            return [*placed(turn, turn.run, "queued"), *self._handoff()]
         if policy == "steer":
             self.steering += (turn,)
-            return _placed(turn, turn.run, "steering")
+            return placed(turn, turn.run, "steering")
         quiet, longest = self.settings.quiet_window, self.settings.longest_window
         self.waiting = collected(self.waiting, turn, at, quiet, longest)
         window = self.waiting[-1]
-        accepted = _placed(turn, window.turn.run, "collecting")
-        return [*accepted, Wake(window.due or at), *self._handoff()]
+        in_it = placed(turn, window.turn.run, "collecting")
+        return [*in_it, Wake(window.due or at), *self._handoff()]
 
     def _stored(self, message: MessageId) -> Orders:
-        self._must_be_storing(message)
-        self.storing -= {message}
+        self._no_longer_storing(message)
         if message in self.speaking:
             self._release()
         return [*self._ready(), *self._handoff()]
 
     def _store_failed(self, message: MessageId) -> Orders:
-        self._must_be_storing(message)
-        self.storing -= {message}
+        self._no_longer_storing(message)
         self.speaking -= {message}
         self.steering = without(self.steering, message)
         self.waiting = queue_without(self.waiting, message)
@@ -215,9 +209,10 @@ class SessionMachine:
                 self._steering_is_next()
         return [*self._ready(), *self._handoff()]
 
-    def _must_be_storing(self, message: MessageId) -> None:
+    def _no_longer_storing(self, message: MessageId) -> None:
         if message not in self.storing:
             raise ImpossibleMove(f"message {message} is not being stored")
+        self.storing -= {message}
 
     def _take_steering(self, run: RunId) -> Orders:
         if self.active is None or self.active.run != run or not self.started:
@@ -286,11 +281,15 @@ class SessionMachine:
 
     def _stop(self, reason: Reason, by: str | None) -> Orders:
         keep = self.settings.queue_on_stop == "keep" and reason is Reason.STOPPED
-        if not self.busy and (keep or not self.waiting):
-            return []  # an idle stop must not touch the next message
-        theirs = self.rights.must_be_allowed(by, self._here())
+        here = self._here() if self.busy or not keep else ()  # an idle stop touches no message
+        programs = self.programs if reason.freezes else ()
+        self.rights.must_be_allowed(by, (*here, *programs))
+        theirs = self.rights.stoppable(by, here)
+        orders = self._freeze(self.rights.stoppable(by, programs))
+        if not theirs:
+            return orders
         kept = tuple(w.turn for w in self.waiting if keep and w.turn in theirs)
-        orders = self._cancel(reason, tuple(turn for turn in theirs if turn not in kept))
+        orders += self._cancel(reason, tuple(turn for turn in theirs if turn not in kept))
         self.waiting = tuple(
             Waiting(w.turn, held=True) if w.turn in kept else w for w in self.waiting
         )
@@ -309,11 +308,12 @@ class SessionMachine:
                 return [End(turn, Outcome.WITHDRAWN, started=False), *self._handoff()]
         raise StaleRun(run, self.active.run if self.active else None)
 
-    def _supersede(self, by: str, *, rollback: bool) -> Orders:
+    def _supersede(self, by: Turn, *, rollback: bool) -> Orders:
         follow = self.settings.queue_on_stop == "keep"
         queue = tuple(w.turn for w in self.waiting if not (w.held or follow))
-        ended = (*self._active(), *self.rights.stoppable(by, (*self.steering, *queue)))
-        orders = self._cancel(Reason.SUPERSEDED, ended, rollback=rollback)
+        ended = (*self._active(), *self.rights.overtaken(by, (*self.steering, *queue)))
+        orders = self._freeze(self.rights.overtaken(by, self.programs))
+        orders += self._cancel(Reason.SUPERSEDED, ended, rollback=rollback)
         self.waiting = tuple(replace(w, due=None) for w in self.waiting)  # it follows at once
         return orders
 
@@ -322,7 +322,8 @@ class SessionMachine:
         orders: Orders = []
         if self.active in ended and self.started:
             self.dying |= {self.active.run}
-            orders.append(Cancel(self.active.run, reason))
+            works = tuple(p for p in self.programs if reason.freezes and p.run == self.active.run)
+            orders += [*self._freeze(works), Cancel(self.active.run, reason)]
         for turn in ended:
             held = turn is self.active
             orders.append(End(turn, reason.outcome, held and self.started, rollback and held, held))
@@ -335,6 +336,10 @@ class SessionMachine:
             if reason is Reason.STOPPED:
                 self.hushed, self.speaking = True, frozenset()
         return orders
+
+    def _freeze(self, programs: tuple[StandingProgram, ...]) -> Orders:
+        self.programs = tuple(one for one in self.programs if one not in programs)
+        return [Freeze(tuple(one.cell for one in programs))] if programs else []
 
     # the queue
 
@@ -383,7 +388,7 @@ class SessionMachine:
                 self.waiting, self.hushed = waiting, hushed
                 return [] if event.stopping else self._handoff()
             case LetGo():
-                self.hushed = False  # the store tells it with the rest
+                self.hushed, self.programs = False, ()  # the store tells it with the rest
         return []
 
     def _release(self) -> None:
@@ -393,7 +398,3 @@ class SessionMachine:
     def _clock(self, at: float) -> Orders:
         self.waiting = reached(self.waiting, at)
         return self._handoff()
-
-
-def _placed(turn: Turn, run: RunId, placement: Placement) -> Orders:
-    return [Accept(message, run, placement) for message in turn.messages]

@@ -22,10 +22,23 @@ from typing import assert_never
 
 from lastword.core.events import ClockReached, Event, StopAsked
 from lastword.core.model import Policy, Reason, SessionId
-from lastword.core.orders import Accept, Cancel, Edit, End, Join, Order, Pause, Refuse, Start, Wake
+from lastword.core.orders import (
+    Accept,
+    Cancel,
+    Edit,
+    End,
+    Freeze,
+    Join,
+    Order,
+    Pause,
+    Refuse,
+    Start,
+    Wake,
+)
 from lastword.core.receipt import MessageReport, Receipt
 from lastword.core.transcript import Said
 from lastword.errors import OwnedElsewhere, StoreError, Undurable, UnknownSession
+from lastword.runtime.alarms import Alarms
 from lastword.runtime.announcer import queue_of
 from lastword.runtime.asking import acting
 from lastword.runtime.feed import Feed
@@ -80,7 +93,7 @@ class Conversation:
         self._work: Work | None = None
         self._holders = 0
         self._loading: asyncio.Task[None] | None = None
-        self._timers: dict[asyncio.TimerHandle, None] = {}
+        self._alarms = Alarms(shared.loop, lambda at: self.tell(ClockReached(at)))
 
     # here, or only in the store
 
@@ -166,7 +179,7 @@ class Conversation:
         if not self.seat.inbox.forget():
             return False  # a stop from another thread was quicker
         self._work = self._loading = None
-        self._cancel_timers()
+        self._alarms.cancel()
         work.retire()
         self.seat.feed.trim()
         return True
@@ -308,7 +321,7 @@ class Conversation:
         """Carry out whatever was ordered and is still to be done, in order."""
         work = self.work
         while move := self.seat.inbox.next():
-            if move.ends_something or (move.is_a_stop and work.cells.cells):
+            if move.ends_something:
                 move.settlement = work.stops.fenced(move.reason, move.generation, move.at)
                 move.settlement.cells = work.cells.freeze(move.freezes)
             told: Told = []
@@ -343,9 +356,9 @@ class Conversation:
             case Edit(message, run):
                 work.journal.add(Said(message, run))
             case Wake(at):
-                self._wake_at(at)
-            case Refuse():
-                pass  # whoever sent it is told
+                self._alarms.set(at)
+            case Refuse() | Freeze():
+                pass  # whoever sent it is told; what stood was frozen first
             case _:
                 assert_never(order)
 
@@ -359,16 +372,6 @@ class Conversation:
             dropped = going.joined if going else turn.messages
             move.settlement.messages += [MessageReport(m, "dropped") for m in dropped]
         told += [(ticket, outcome, error) for ticket in tickets]
-
-    def _wake_at(self, at: float) -> None:
-        loop = self.shared.loop
-
-        def wake() -> None:
-            del self._timers[timer]
-            self.tell(ClockReached(max(at, loop.time())))  # a coarse clock wakes early
-
-        timer = loop.call_at(at, wake)
-        self._timers[timer] = None
 
     # its end
 
@@ -389,12 +392,7 @@ class Conversation:
 
     def close(self) -> None:
         """Take nothing more, and tell watchers so. What is still dying is seen off all the same."""
-        self._cancel_timers()
+        self._alarms.cancel()
         self.seat.feed.close()
         if self._work:
             self._work.retire()
-
-    def _cancel_timers(self) -> None:
-        for timer in self._timers:
-            timer.cancel()
-        self._timers.clear()

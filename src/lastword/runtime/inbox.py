@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from lastword.core.cell import StoredCell
 from lastword.core.entries import Note
 from lastword.core.events import (
     Accepted,
@@ -17,13 +18,15 @@ from lastword.core.events import (
     LetGo,
     Loaded,
     MoveAsked,
+    ProgramsStand,
     RemoveAsked,
     ResumeAsked,
     StopAsked,
 )
-from lastword.core.model import Generation, Reason, RunId
-from lastword.core.orders import Cancel, End, Order, Pause, Start
+from lastword.core.model import Generation, Reason
+from lastword.core.orders import Cancel, End, Freeze, Order, Pause, Start
 from lastword.core.recovery import Recovery
+from lastword.core.rights import StandingProgram
 from lastword.core.session import SessionMachine
 from lastword.errors import LastwordError
 from lastword.runtime.asking import Right, acting
@@ -58,20 +61,28 @@ class Move:
         said = self.event.said if isinstance(self.event, StopAsked) and end.started else ""
         return (Note(end.turn.run, f"The person said why: {said}"),) if said else ()
 
-    def freezes(self, run: RunId) -> bool:
-        """Whether the cells that a run began go no further: they outlive the process, but not a
-        stop or a takeover."""
-        if not isinstance(self.event, StopAsked):
-            return True
-        if self.event.reason in {Reason.SHUTDOWN, Reason.LOST}:
-            return False
-        return self.event.run in {None, run}
+    def freezes(self, cell: StoredCell) -> bool:
+        """Whether it goes no further: as the machine said, which knew of it or of its run.
+
+        A thread that stops a run may be quicker than the machine is told of the run's last cell.
+        """
+        for order in self.orders:
+            match order:
+                case Freeze(cells) if cell.id in cells:
+                    return True
+                case Cancel(run, reason) if cell.run == run and reason.freezes:
+                    return True
+                case _:
+                    pass
+        return False
 
     @property
     def ends_something(self) -> bool:
         """Whether somebody is owed a receipt for it."""
         asked = isinstance(self.event, StopAsked | Accepted)
-        return asked and any(isinstance(order, Cancel | End | Pause) for order in self.orders)
+        return asked and any(
+            isinstance(order, Cancel | End | Pause | Freeze) for order in self.orders
+        )
 
 
 class Inbox:
@@ -119,6 +130,11 @@ class Inbox:
         """The store has told how far the session had got."""
         with self._lock:
             self._machine.apply(Loaded(generation))
+
+    def programs_stand(self, programs: tuple[StandingProgram, ...]) -> None:
+        """These have not ended, and are what a stop finds from here on."""
+        with self._lock:
+            self._machine.apply(ProgramsStand(programs))
 
     def now_known(self, found: Found | None) -> None:
         """The store has told. What was stopped meanwhile is stopped before anything can act."""

@@ -104,6 +104,11 @@ class Run(Starting):
         return self._going.turn.messages
 
     @property
+    def by(self) -> str:
+        """Whose it is: who sent its first message."""
+        return self._going.turn.by
+
+    @property
     def current(self) -> bool:
         """Whether the run may still act. Any thread may ask."""
         return self._hold.current

@@ -10,12 +10,11 @@ import inspect
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 from lastword.core.events import Ended, Event, SteeringTaken, StopAsked
-from lastword.core.model import Message, Outcome, Reason, RunId, SessionId
+from lastword.core.model import Message, Outcome, Reason, RunId, SessionId, Turn
 from lastword.core.orders import Join, Start
 from lastword.core.receipt import Unconfirmed
 from lastword.core.story import FeedEvent, Typing
@@ -119,7 +118,8 @@ class Runs:
     def join(self, order: Join) -> None:
         """A run takes up what was sent to steer it."""
         going = self.going[order.run]
-        going.turn = replace(going.turn, messages=going.turn.messages + order.messages)
+        turn, also = going.turn, (order.run,) * len(order.messages)  # it stays whose it was
+        going.turn = Turn(turn.run, turn.messages + order.messages, turn.also + also)
 
     async def _drive(self, going: ActiveRun) -> None:
         going.enter()

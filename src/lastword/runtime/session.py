@@ -49,6 +49,7 @@ from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.ticket import Stopping, Ticket
 from lastword.stores.contract import Overview
 
+_TEXTS = str, bytes, bytearray  # one text, or what was taken for one: no backlog
 _OURS = re.compile(r"m\d+")  # what a message is called if its sender does not say
 
 
@@ -203,7 +204,7 @@ class Session:
         run answers them. They take over if one of them is a person's who may.
         """
         must_be_one_of(on_message, (None, *get_args(Policy)), "on_message")
-        if isinstance(text, str) or not isinstance(text, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        if isinstance(text, _TEXTS) or not isinstance(text, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
             said = _sent(text, id, by, origin, attachments)
             [ticket] = await self._counterpart.send((said,), on_message)
             return ticket

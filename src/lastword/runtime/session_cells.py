@@ -17,6 +17,7 @@ from lastword.core.cell_orders import StoreCell
 from lastword.core.frontier import CellMachine
 from lastword.core.model import CallId, RunId, SessionId
 from lastword.core.receipt import CellReport
+from lastword.core.rights import StandingProgram
 from lastword.core.story import ProgramNews
 from lastword.processes import Processes
 from lastword.runtime.asks import Asks
@@ -48,9 +49,13 @@ class SessionCells:
         processes: Processes,
         publish: Publish,
         asks: Asks,
+        stand: Callable[
+            [tuple[StandingProgram, ...]], None
+        ],  # told of each change, before it is used
     ) -> None:
         self._session = session
         self._asks = asks
+        self._stand = stand
         self.processes = processes  # where their programs run
         self._journal = journal
         self._publish = publish
@@ -70,6 +75,7 @@ class SessionCells:
                     self._keep(replace(stored, record=order.record))
             if machine.ending is None:
                 self._cells[stored.id] = Asleep(stored, machine)
+        self._changed()
         if self._journal.behind:
             self._journal.commit()
 
@@ -100,12 +106,18 @@ class SessionCells:
         return any(not isinstance(cell, Asleep) for cell in self._cells.values()) or bool(self.seen)
 
     def put(self, cell: OpenCell) -> None:
-        """It is to be found here, in place of what was."""
+        """It is to be found here, in place of what was; again, if it works for another run."""
         self._cells[cell.stored.id] = cell
+        self._changed()
 
     def leave(self, id: CellId) -> None:
         """It has ended."""
-        self._cells.pop(id, None)
+        if self._cells.pop(id, None):
+            self._changed()
+
+    def _changed(self) -> None:
+        stored = [cell.stored for cell in self._cells.values()]
+        self._stand(tuple(StandingProgram(one.id, RunId(one.run), one.by) for one in stored))
 
     def keep(self, cell: StoredCell, values: Values = ()) -> None:
         """Have it stored with the next commit."""
@@ -119,17 +131,17 @@ class SessionCells:
         """Return when all that was to be stored is. Raises StoreError."""
         await self._journal.committed()
 
-    def freeze(self, of: Callable[[RunId], bool]) -> tuple[CellReport, ...]:
-        """Those that such runs began do nothing more; it is stored with whatever is next."""
+    def freeze(self, such: Callable[[StoredCell], bool]) -> tuple[CellReport, ...]:
+        """Such cells do nothing more; it is stored with whatever is next."""
         reports: list[CellReport] = []
         for id_, cell in tuple(self._cells.items()):
             before = cell.stored
-            if of(RunId(before.run)) and (frozen := cell.freeze()):
+            if such(before) and (frozen := cell.freeze()):
                 self._keep(frozen)
                 frontier = before.record.frontier
                 waits = tuple(call.name for call in frontier.pending) if frontier else ()
                 reports.append(CellReport(id_, frontier.generation if frontier else 0, waits))
-                del self._cells[id_]
+                self.leave(id_)
         return tuple(reports)
 
     def _keep(self, ended: StoredCell) -> None:

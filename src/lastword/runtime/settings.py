@@ -114,6 +114,9 @@ def stoppers_of(stoppers: Collection[str] | None) -> frozenset[str] | None:
     """Who may stop what others asked for."""
     if isinstance(stoppers, str):
         raise TypeError("stoppers must be a collection of names, not one str")
+    if not isinstance(stoppers, Collection | None):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
+        given = type(stoppers).__name__
+        raise TypeError(f"stoppers must be a collection of names, not a {given}")
     for name in stoppers or ():
         must_be_name(name, "a stopper's name")
     return None if stoppers is None else frozenset(stoppers)

@@ -48,7 +48,9 @@ class Work:
         self.messages = Messages(seat, shared, journal, tell)
         self.outcomes = Outcomes(id_, journal)
         self.announcer = Announcer(seat.machine, seat.publish, journal, self.outcomes)
-        self.cells = SessionCells(id_, journal, shared.processes, seat.publish, seat.asks)
+        self.cells = SessionCells(
+            id_, journal, shared.processes, seat.publish, seat.asks, seat.inbox.programs_stand
+        )
         self.stops = Stops(id_, shared, seat.publish, home.kept, journal, self.outcomes, close)
         self.runs = Runs(
             seat,
