@@ -9,17 +9,18 @@ that the request asked for, and no other, unless the client says that it comes b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 
 from starlette.types import Receive, Scope, Send
 
-from lastword.core.model import MessageId, Outcome, RunId
+from lastword.core.model import MessageId, Outcome, RunId, is_ours
 from lastword.core.question import Question
 from lastword.core.scene import AskOpened
 from lastword.errors import AnswerRefused, LastwordError, SlowWatcher
 from lastword.server.agui_events import AguiRun, Encoder, Event
-from lastword.server.agui_input import ResumeEntry, RunAgentInput, answer, last_words, message
+from lastword.server.agui_input import RunAgentInput, answers, last_words, to_send
 from lastword.server.desk import ApiRequest
 from lastword.server.drawn import still
 from lastword.server.front import must_have_room
@@ -27,11 +28,12 @@ from lastword.server.hub import Hub
 from lastword.server.operation import Query
 from lastword.server.problems import Trouble, trouble_of
 from lastword.server.queue import answered
-from lastword.server.sessions import accepted
+from lastword.server.sessions import all_accepted
 from lastword.server.shapes import encode
 from lastword.server.streams import HEADERS, Watcher
 from lastword.server.watching import pictured
 from lastword.server.who import Right
+from lastword.server.wire import AnswerIn
 from lastword.surfaces.following import Following
 
 LEAVING = Query(
@@ -157,33 +159,42 @@ async def _done(
     """Do it. What a stream is to tell of, beginning with the moment before that; and how it ended,
     if it was over by then."""
     said, session = last_words(given.messages), following.session
-    if said or given.resume:
+    resume = answers(given.resume or ())
+    if said or resume:
         await session.loaded()  # so that what is seen first is where what follows begins
     known = {one.id for one in await session.record.said([MessageId(one.id) for one in said])}
     following.picture, *_ = await pictured(session, _ENTRIES)
     active = following.picture.phase.active
-    about = AguiRun(given.thread_id, given.run_id, None, lambda: active, given.knows_cancelled)
+    about = AguiRun(given.thread_id, given.run_id, (), lambda: active, given.knows_cancelled)
+    known |= following.picture.messages.keys()  # also what came since it was asked for
     new = [one for one in said if one.id not in known]
-    if given.resume:
-        _answer(asked, given.resume)
-    if not new and (given.resume or not said):
-        return about._replace(asked_for=bool(given.resume)), None
-    ticket = await accepted(asked, message(new or said[-1:]))
+    answer = partial(_answer, asked, resume)
+    if not new and (resume or not said or is_ours(said[-1].id)):
+        answer()
+        return about._replace(asked_for=bool(resume)), None
+    tickets = await all_accepted(asked, to_send(new or said[-1:]), answer if resume else None)
     about = about._replace(
-        message=ticket.message.id,
-        run=lambda: ticket.run,
+        messages=tuple(one.message.id for one in tickets),
+        # one of them may have been taken back before the others began
+        run=lambda: next((one.run for one in tickets if one.begun), tickets[-1].run),
         asked_for=True,
-        new=ticket.message if new else None,
+        new=tuple(one.message for one in tickets) if new else (),
     )
-    return about, None if new else ticket.known_outcome
+    return about, None if new else tickets[-1].known_outcome
 
 
-def _answer(asked: ApiRequest, resume: Sequence[ResumeEntry]) -> None:
+def _answer(asked: ApiRequest, resume: Mapping[str, AnswerIn]) -> None:
     """All of them, or none: what cannot be answered is refused by what became of it."""
-    open_ = {(one.id, one.generation) for one in asked.questions()}
-    answers = [answer(one) for one in resume]
-    for id_, told in sorted(answers, key=lambda one: (one[0], one[1].generation) in open_):
-        answered(asked, id_, told)
+    open_ = {one.id: one for one in asked.questions()}
+    late = {id_ for id_, told in resume.items() if not _is_open(open_.get(id_), told)}
+    for id_ in sorted(resume, key=lambda one: one not in late):
+        answered(asked, id_, resume[id_])
+
+
+def _is_open(question: Question | None, told: AnswerIn) -> bool:
+    """Whether an answer can be taken, which one with a scope that is not offered cannot."""
+    scopes = {"", *(one.id for one in question.scopes)} if question else set[str]()
+    return bool(question) and question.generation == told.generation and told.scope in scopes
 
 
 async def _refuse(asked: ApiRequest, error: AnswerRefused, send: Send) -> None:

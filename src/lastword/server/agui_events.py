@@ -56,11 +56,11 @@ class AguiRun(NamedTuple):
 
     thread: str
     request: str  # what the protocol calls a run
-    message: MessageId | None  # that is answered; None for who only joins what is going
-    run: Callable[[], RunId | None]  # another one once the message was collected or taken up
+    messages: tuple[MessageId, ...]  # that are answered; none for who only joins what is going
+    run: Callable[[], RunId | None]  # another one once they were collected or taken up
     cancels: bool  # whether the client knows that a run can be cancelled
     asked_for: bool = False  # or was going anyhow
-    new: Message | None = None  # the message, if what follows it is all to be told
+    new: tuple[Message, ...] = ()  # the messages, if what follows them is all to be told
 
 
 class Encoder:
@@ -86,13 +86,13 @@ class Encoder:
                 case TurnItem(head, parts) if head.run == (picture.phase.active if new else run):
                     self._began, self._calls = not new, dict(_open_calls(parts))
                     told += [] if new else self._stands(head.outcome, head.error)
-                case scene.MessageItem(message, outcome, error) if message == self._about.message:
+                case scene.MessageItem(message, outcome, error) if self._answers([message]):
                     told += self._stands(outcome, error)
                 case ReceiptItem() if self._is_ours(item):
                     told += self._receipt(item)
                 case _:
                     pass  # in the snapshot
-        self._waits = self._about.message in picture.pending
+        self._waits = self._answers(picture.pending)
         return told if self.over or new else told + self._goes_on(ended)
 
     def _goes_on(self, ended: Outcome | None) -> list[Event]:
@@ -134,7 +134,7 @@ class Encoder:
             case scene.Placed(item) | scene.ItemIs(item):
                 yield from self._item(item)
             case scene.PendingIs(messages):
-                self._waits = self._about.message in messages
+                self._waits = self._answers(messages)
             case scene.QueueIs(queue):
                 yield _custom("queue", self._shapes.queue(queue))
             case scene.AskOpened(question):
@@ -204,7 +204,7 @@ class Encoder:
             case TurnItem():
                 pass  # it follows the message
             case scene.MessageItem(message, outcome, error):
-                if message == self._about.message:
+                if self._answers([message]):
                     self._began, self._calls = True, {}
                     yield from self._stands(outcome, error)
             case ReceiptItem():
@@ -223,7 +223,11 @@ class Encoder:
 
     def _is_ours(self, item: ReceiptItem) -> bool:
         dropped = [m.message.id for m in item.receipt.messages if m.fate == "dropped"]
-        return self._about.run() in item.receipt.runs or self._about.message in dropped
+        return self._about.run() in item.receipt.runs or self._answers(dropped)
+
+    def _answers(self, messages: Iterable[MessageId]) -> bool:
+        """Whether what is told here answers one of these."""
+        return not set(self._about.messages).isdisjoint(messages)
 
     # what it says and does
 
@@ -237,7 +241,7 @@ class Encoder:
             case scene.Aside(text):
                 yield _custom("note", text)
             case scene.Joined(message):
-                self._began = self._began or message == self._about.message
+                self._began = self._began or self._answers([message])
             case _:
                 assert_never(part)
 
