@@ -16,8 +16,9 @@ from functools import partial
 from starlette.types import Receive, Scope, Send
 
 from lastword.core.model import MessageId, Outcome, RunId, is_ours
+from lastword.core.picture import Picture
 from lastword.core.question import Question
-from lastword.core.scene import AskOpened
+from lastword.core.scene import AskOpened, Joined, MessageItem, TurnItem
 from lastword.errors import AnswerRefused, LastwordError, SlowWatcher
 from lastword.server.agui_events import AguiRun, Encoder, Event
 from lastword.server.agui_input import RunAgentInput, answers, last_words, to_send
@@ -115,7 +116,7 @@ async def run(asked: ApiRequest, scope: Scope, receive: Receive, send: Send) -> 
                 await watcher.serve(following.picture.seen, first)
             finally:
                 if stops and about.asked_for and not telling.over and not desk.closing:
-                    _stop(following, about.run(), who.name)
+                    await _leave(following, about, who.name)
 
 
 def framed(told: Iterable[Event]) -> bytes:
@@ -146,11 +147,38 @@ def _stops(asked: ApiRequest) -> bool:
     return told == "stop" and may
 
 
-def _stop(following: Following, run: RunId | None, by: str) -> None:
-    """That one, and nothing if it is over: who left late stops no other answer."""
+async def _leave(following: Following, about: AguiRun, by: str) -> None:
+    """Take back what waits of what was asked for, and stop it if it began; and nothing if it is
+    over: who left late stops no other answer."""
+    session = following.session
+    waiting = [one.message for one in session.waiting.messages if one.message.by == by]
+    mine = [one.id for one in waiting if one.id in about.messages]
+    if mine:  # at once, so that no turn begins in between with what is left of them
+        await asyncio.gather(*(session.remove(one, by=by) for one in mine), return_exceptions=True)
+    with suppress(SlowWatcher):
+        for _ in following.at_once():
+            pass  # so that it is known who else is answered by now
+    run = about.run()
     with suppress(LastwordError, RuntimeError):
-        if run:
-            following.session.stop(run=run, by=by)
+        if run and (not about.messages or _is_theirs(following.picture, run, about, by)):
+            session.stop(run=run, by=by)
+
+
+def _is_theirs(picture: Picture, run: RunId, about: AguiRun, by: str) -> bool:
+    """Whether a run began with what was asked here, and answers nobody else."""
+    began = list[MessageId]()  # they stand right before it
+    for item in picture.items:
+        match item:
+            case MessageItem(message, outcome=""):
+                began.append(message)
+            case TurnItem(head, parts) if head.run == run:
+                every = *began, *(one.message for one in parts if isinstance(one, Joined))
+                said = [picture.messages[one].message for one in every if one in picture.messages]
+                people = {one.by for one in said if one.origin == "person"}
+                return people == {by} and not set(about.messages).isdisjoint(began)
+            case _:
+                began.clear()
+    return False
 
 
 async def _done(
@@ -170,8 +198,7 @@ async def _done(
     new = [one for one in said if one.id not in known]
     answer = partial(_answer, asked, resume)
     if not new and (resume or not said or is_ours(said[-1].id)):
-        answer()
-        return about._replace(asked_for=bool(resume)), None
+        return about._replace(asked_for=active in answer()), None
     tickets = await all_accepted(asked, to_send(new or said[-1:]), answer if resume else None)
     about = about._replace(
         messages=tuple(one.message.id for one in tickets),
@@ -183,12 +210,17 @@ async def _done(
     return about, None if new else tickets[-1].known_outcome
 
 
-def _answer(asked: ApiRequest, resume: Mapping[str, AnswerIn]) -> None:
-    """All of them, or none: what cannot be answered is refused by what became of it."""
+def _answer(asked: ApiRequest, resume: Mapping[str, AnswerIn]) -> set[RunId]:
+    """All of them, or none: what cannot be answered is refused by what became of it. The runs that
+    waited for it."""
     open_ = {one.id: one for one in asked.questions()}
+    waited = {
+        run for one in asked.session.asks if one.id in resume for run in (one.run, *one.above)
+    }
     late = {id_ for id_, told in resume.items() if not _is_open(open_.get(id_), told)}
     for id_ in sorted(resume, key=lambda one: one not in late):
         answered(asked, id_, resume[id_])
+    return waited
 
 
 def _is_open(question: Question | None, told: AnswerIn) -> bool:
