@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from lastword.core.model import MessageId, Outcome, RunId, is_ours
 from lastword.core.picture import Picture
 from lastword.core.question import Question
-from lastword.core.scene import AskOpened, Joined, MessageItem, TurnItem
+from lastword.core.scene import Joined, MessageItem, TurnItem
 from lastword.errors import AnswerRefused, LastwordError, SlowWatcher
 from lastword.server.agui_events import AguiRun, Encoder, Event
 from lastword.server.agui_input import RunAgentInput, answers, last_words, to_send
@@ -71,7 +71,7 @@ class AguiStream:
             for _, changes in self._following.at_once():
                 told += self._encoder.tell(changes)
             asked = [one for one in self._questions() if one.id in self._asked]
-            told += self._encoder.tell(AskOpened(one) for one in asked)
+            told += self._encoder.asked(asked)
             self._asked = []
         except SlowWatcher:
             told += self._encoder.failed("too-slow", "so much came that this stream missed some")

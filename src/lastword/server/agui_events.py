@@ -9,7 +9,7 @@ programs, notes) is told in events of our own, `lastword.*`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, assert_never
 
 from lastword.core import scene
@@ -40,6 +40,7 @@ _ENDS: dict[Spoken, list[Event]] = {
     "text": [{"type": "TEXT_MESSAGE_END"}],
     "thinking": [{"type": "REASONING_MESSAGE_END"}, {"type": "REASONING_END"}],
 }
+_WITHDRAWN = "Taken back before its turn came: nothing of it was done."  # it may have no receipt
 _ANSWER: Event = {
     "type": "object",
     "properties": {
@@ -73,6 +74,7 @@ class Encoder:
         self._calls: dict[int, CallId] = {}  # that were told and have no result, by their places
         self._began = False
         self._waits = False  # for its turn
+        self._queued = False  # behind a run that is going
         self._outcome = ""  # of a run that was ended, while its receipt is waited for
         self._usage: list[Event] = []
         self.over = False
@@ -93,6 +95,7 @@ class Encoder:
                 case _:
                     pass  # in the snapshot
         self._waits = self._answers(picture.pending)
+        self._queued = self._answers(one.message.id for one in picture.queue.messages)
         return told if self.over or new else told + self._goes_on(ended)
 
     def _goes_on(self, ended: Outcome | None) -> list[Event]:
@@ -107,8 +110,16 @@ class Encoder:
             if not self.over:
                 told += self._change(change)
         if waited and not (self._waits or self._began or self._outcome or self.over):
-            told += self._cancelled("withdrawn")  # what the person took back is said nowhere again
+            told += self._cancelled(Outcome.WITHDRAWN)  # and said nowhere again
         return told
+
+    def asked(self, questions: Sequence[Question]) -> list[Event]:
+        """What a person was asked before this began, and is still: whose turn comes after the run
+        that asks waits for the answer, too."""
+        if not questions or self.over or self._outcome or not (self._began or self._queued):
+            return []
+        asks = [self._interrupt(one) for one in questions]
+        return self._finished(outcome={"type": "interrupt", "interrupts": asks})
 
     def failed(self, code: str, why: str) -> list[Event]:
         """Nothing more comes."""
@@ -136,11 +147,11 @@ class Encoder:
             case scene.PendingIs(messages):
                 self._waits = self._answers(messages)
             case scene.QueueIs(queue):
+                self._queued = self._answers(one.message.id for one in queue.messages)
                 yield _custom("queue", self._shapes.queue(queue))
             case scene.AskOpened(question):
-                if self._began and not self._outcome:
-                    asks = {"type": "interrupt", "interrupts": [self._interrupt(question)]}
-                    yield from self._finished(outcome=asks)
+                if self._began:
+                    yield from self.asked([question])
             case scene.ProgramIs(cell):
                 yield _custom("program", self._shapes.cell(cell))
             case scene.UsageIs(run, model, read, written):
@@ -185,6 +196,7 @@ class Encoder:
         return told
 
     def _cancelled(self, outcome: str, words: str = "") -> list[Event]:
+        words = words or (_WITHDRAWN if outcome == Outcome.WITHDRAWN else "")
         how = {"outcome": {"type": "cancelled"}} if self._about.cancels else {}
         return self._finished(result={"outcome": outcome, "words": words}, **how)
 
