@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from typing import Any
 
@@ -27,6 +28,12 @@ from tests.server.engines import Doors
 
 W58 = pytest.mark.scenario("W58", part="server")
 W62 = pytest.mark.scenario("W62", part="server")
+
+
+def attached(data: str) -> dict[str, object]:
+    """A message with a text, as it comes."""
+    source = {"type": "data", "value": data, "mimeType": "text/plain"}
+    return {"id": "with", "role": "user", "content": [{"type": "document", "source": source}]}
 
 
 # a run
@@ -89,6 +96,38 @@ async def test_what_was_sent_before_and_never_heard_is_said_with_the_next_words(
 
         assert engine.order == ["one\n\ntwo"]
         assert told(answer)[-1]["outcome"] == SUCCESS
+
+
+@W58
+async def test_several_messages_that_are_sent_again_are_the_same_messages_each_by_its_id() -> None:
+    engine, both = Doors(), body(messages=[user("one"), user("two")])
+    async with agents(engine) as (client, _):
+        first = asyncio.create_task(client.post("/v1/agui", both))
+        await until(lambda: "one\n\ntwo" in engine.runs)
+        again = asyncio.create_task(client.post("/v1/agui", both))
+        await gone(client, but=2)
+        engine.let("one\n\ntwo")
+        streams = [told(await first), told(await again)]
+
+        assert [stream[-1]["outcome"] for stream in streams] == [SUCCESS, SUCCESS]
+        assert engine.order == ["one\n\ntwo"]
+        for _, snapshot, *_ in streams:
+            said = [one["id"] for one in snapshot["messages"] if one["role"] == "user"]
+            assert said == ["said one", "said two"]
+
+
+@W62
+async def test_a_message_that_lastword_has_named_is_joined_by_who_sends_it_back() -> None:
+    engine = Doors()
+    async with agents(engine) as (client, _):
+        await client.send("t", "one")
+        back = {"id": "m1", "role": "user", "content": "one"}
+        joined = asyncio.create_task(client.post("/v1/agui", body(messages=[back])))
+        await gone(client, but=1)
+        engine.let("one")
+
+        assert told(await joined)[-1]["outcome"] == SUCCESS
+        assert engine.order == ["one"]
 
 
 @W58
@@ -236,6 +275,12 @@ async def test_what_is_deleted_is_ended_first_and_its_stream_says_so() -> None:
         ({"resume": [{"interruptId": "q@1", "status": "maybe"}]}, "status"),
         ({"resume": [{"interruptId": "q@1", "status": "resolved", "payload": "yes"}]}, "not one"),
         ({"messages": [user("x" * 1_000_001)]}, "cannot be sent"),
+        ({"messages": [user("x"), user("x")]}, "two new messages"),
+        ({"messages": [user(f"{number}") for number in range(101)]}, "at most 100"),
+        ({"messages": [attached("!!!")]}, "message with cannot be sent: the data of"),
+        ({"messages": [attached("!!!")]}, "not base64"),
+        ({"messages": [attached("//8=")]}, "not UTF-8"),
+        ({"messages": [attached("é")]}, "not base64"),
     ],
 )
 async def test_what_cannot_be_understood_is_refused_and_nothing_is_done(

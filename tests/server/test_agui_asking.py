@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from lastword import Run, Runtime
+from lastword import Engine, Run, Runtime
 from lastword.agent.permission import Questions
 from lastword.server import ApiToken, Right
 from tests.server.agui_node import Node, clients
-from tests.server.agui_stories import OTHER, SUCCESS, gone
+from tests.server.agui_stories import OTHER, SUCCESS, body, gone, told, user
 from tests.server.client import SECRET, Client, served
 
 W61 = pytest.mark.scenario("W61", part="server")
@@ -42,12 +42,12 @@ class Payer:
 
 @asynccontextmanager
 async def asking(
-    engine: Payer, rights: tuple[Right, ...] = ("read", "send", "stop")
+    engine: Engine, rights: tuple[Right, ...] = ("read", "send", "stop"), **settings: Any
 ) -> AsyncGenerator[tuple[Client, Node]]:
     questions = Questions()
     tokens = (ApiToken(SECRET, "ann", principal="home"), ApiToken(OTHER, "bob", rights, "home"))
     async with (
-        Runtime(engine, before_tool=questions.as_before_tool()) as runtime,
+        Runtime(engine, before_tool=questions.as_before_tool(), **settings) as runtime,
         served(runtime, questions=questions, tokens=tokens) as client,
         clients(client.port) as node,
     ):
@@ -214,3 +214,106 @@ async def test_who_may_not_approve_resumes_nothing() -> None:
 
         assert "HTTP 403" in end["failed"]
         assert engine.paid == []
+
+
+# all of a request, or nothing
+
+
+@W61
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"id": "x", "role": "user", "content": [{"type": "tune"}]}, "bad-request"),
+        ({"id": "m7", "role": "user", "content": "x"}, "bad-request"),
+        (user("more"), "busy"),
+    ],
+)
+async def test_an_answer_beside_words_that_are_refused_is_none(said: object, why: str) -> None:
+    engine = Payer()
+    async with asking(engine, on_message="refuse") as (client, node):
+        agent = node.agent("a", "t")
+        asked = interrupt(await agent.said("pay"))
+        refused = await client.post("/v1/agui", body(messages=[said], resume=yes(asked)))
+        assert refused.problem == why
+        end = await agent.said(resume=yes(asked))
+
+        assert end["last"]["outcome"] == SUCCESS, "it was still to be answered"
+        assert engine.paid == [7]
+
+
+@W61
+async def test_an_answer_beside_words_for_which_there_is_no_room_is_none() -> None:
+    engine = Payer()
+    async with asking(engine, on_message="queue", queue_limit=1) as (client, node):
+        agent = node.agent("a", "t")
+        asked = interrupt(await agent.said("pay"))
+        both = body(messages=[user("one"), user("two")], resume=yes(asked))
+        refused = await client.post("/v1/agui", both)
+        assert refused.problem == "queue-full"
+        end = await agent.said(resume=yes(asked))
+
+        assert end["last"]["outcome"] == SUCCESS, "it was still to be answered"
+
+
+@W61
+@pytest.mark.parametrize("first", ["cancelled", "resolved"])
+async def test_two_answers_to_one_interrupt_are_refused_and_neither_is_used(first: str) -> None:
+    engine = Payer()
+    async with asking(engine) as (client, node):
+        agent = node.agent("a", "t")
+        asked = interrupt(await agent.said("pay"))
+        [good] = yes(asked)
+        refused = await client.post("/v1/agui", body(resume=[{**good, "status": first}, good]))
+        assert refused.problem == "bad-request"
+        assert "answered twice" in refused.json["detail"]
+        await agent.said(resume=yes(asked))
+
+        assert engine.paid == [7]
+
+
+class Parent:
+    """Has two others pay, who both ask."""
+
+    def __init__(self) -> None:
+        self.payer = Payer()
+
+    async def __call__(self, run: Run) -> None:
+        both = [await run.child(name, engine=self.payer) for name in ("one", "two")]
+        for child in both:
+            await child.outcome()
+
+
+@W61
+async def test_of_several_answers_none_is_used_if_one_has_a_scope_that_is_not_offered() -> None:
+    engine = Parent()
+    async with asking(engine) as (client, node):
+        await node.agent("a", "t").said("pay")
+        both: list[Any] = []
+        while len(both) < 2:  # who joins is asked all that is open by then
+            both = told(await client.post("/v1/agui", body()))[-1]["outcome"]["interrupts"]
+        good = [*yes(both[0]), *yes(both[1])]
+        bad = [*yes(both[0]), *yes(both[1], always=True, scope="everything")]
+        refused = await client.post("/v1/agui", body(resume=bad))
+        assert refused.problem == "bad-request"
+        end = told(await client.post("/v1/agui", body(resume=good)))[-1]
+
+        assert end["outcome"] == SUCCESS
+        assert engine.payer.paid == [7, 7]
+
+
+@W61
+@pytest.mark.parametrize("policy", ["queue", "steer", "collect"])
+async def test_words_that_wait_for_a_run_that_asks_are_told_the_question(policy: str) -> None:
+    engine = Payer()
+    async with asking(engine, on_message=policy) as (client, node):
+        agent = node.agent("a", "t")
+        asked = interrupt(await agent.said("pay"))
+        again = interrupt(await node.agent("b", "t").said("more"))
+        assert again["id"] == asked["id"]
+        await gone(client)
+        queue = (await client.get("/v1/sessions/t/queue")).json["messages"]
+        assert [one["text"] for one in queue] == ["more"], "they wait all the same"
+        end = await agent.said(resume=yes(asked))
+
+        assert end["last"]["outcome"] == SUCCESS
+        assert engine.paid == [7]

@@ -178,7 +178,8 @@ async def test_what_waits_for_its_turn_is_told_so_and_ends_when_it_is_taken_back
         await client.ask("DELETE", "/v1/sessions/t/queue/two")
         end = await second.end()
         assert end["last"]["outcome"] == CANCELLED
-        assert end["last"]["result"] == {"outcome": "withdrawn", "words": ""}
+        words = "Taken back before its turn came: nothing of it was done."
+        assert end["last"]["result"] == {"outcome": "withdrawn", "words": words}
         engine.let("one", "three")
 
         assert (await first.end())["last"]["outcome"] == SUCCESS

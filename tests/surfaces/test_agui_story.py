@@ -57,13 +57,13 @@ class Clients:
     def hear(self, event: FeedEvent, fenced: int) -> None:
         match event.fact:
             case Said(message) if message.id not in self.picture.messages:
-                about = AguiRun("t", "r", message.id, lambda: self.runs.get(message.id), True)
-                self._begin(about._replace(new=message))
+                about = AguiRun("t", "r", (message.id,), lambda: self.runs.get(message.id), True)
+                self._begin(about._replace(new=(message,)))
             case Began(run, _, messages):
                 self.runs.update(dict.fromkeys(messages, run))
             case Answered():
                 active = self.picture.phase.active
-                self._begin(AguiRun("t", "r", None, lambda: active, True))
+                self._begin(AguiRun("t", "r", (), lambda: active, True))
             case _:
                 pass
         changes = self.picture.hear(event, fenced)
@@ -207,7 +207,7 @@ async def test_who_joins_has_in_the_snapshot_what_those_heard_who_were_there(
     world = made(moves)
     picture = Picture(SESSION)
     picture.record([entry for _, entry in world.log])
-    about = AguiRun("t", "r", None, lambda: None, True)
+    about = AguiRun("t", "r", (), lambda: None, True)
     [_, snapshot, end] = Encoder(about, Shapes("")).first(picture)
 
     shown: list[Any] = snapshot["messages"]

@@ -88,6 +88,11 @@ class Message:
     attachments: tuple[Attachment, ...] = ()
 
 
+def is_ours(id: str) -> bool:
+    """Whether it is what a message is called if its sender does not say."""
+    return id[:1] == "m" and id[1:].isdecimal()
+
+
 @value
 class Turn:
     """Messages that one run answers together, in the order they were accepted.

@@ -7,7 +7,6 @@ knows no lock, machine or task, so the other side may be in another process.
 from __future__ import annotations
 
 import concurrent.futures
-import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager
 from typing import get_args, overload
@@ -25,6 +24,7 @@ from lastword.core.model import (
     Reason,
     RunId,
     SessionId,
+    is_ours,
 )
 from lastword.core.question import Question
 from lastword.core.queue import QueueNews
@@ -50,7 +50,6 @@ from lastword.runtime.ticket import Stopping, Ticket
 from lastword.stores.contract import Overview
 
 _TEXTS = str, bytes, bytearray  # one text, or what was taken for one: no backlog
-_OURS = re.compile(r"m\d+")  # what a message is called if its sender does not say
 
 
 class Session:
@@ -210,9 +209,7 @@ class Session:
             return ticket
         if id is not None or by or origin is not None or attachments:
             raise TypeError("each of several messages has its own id, by, origin and attachments")
-        must_be_messages(text)
-        several = tuple(_sent(m.text, m.id, m.by, m.origin, m.attachments) for m in text)
-        return await self._counterpart.send(several, on_message)
+        return await self._counterpart.send(sendable(text), on_message)
 
     def stop(self, *, run: str | None = None, by: str | None = None, said: str = "") -> Stopping:
         """Stop everything that was accepted, or one run. Nothing of it acts after this call.
@@ -325,6 +322,13 @@ class Session:
         return await self._counterpart.record.queued()
 
 
+def sendable(messages: Sequence[Message]) -> tuple[Sent, ...]:
+    """Messages as `send` passes them on; raises as it does if they cannot be sent, whoever listens.
+    For who has to know that before something else is done."""
+    must_be_messages(messages)
+    return tuple(_sent(m.text, m.id, m.by, m.origin, m.attachments) for m in messages)
+
+
 def _sent(
     text: str, id: str | None, by: str, origin: Origin | None, attachments: Sequence[Attachment]
 ) -> Sent:
@@ -340,7 +344,7 @@ def _own(id: str | None) -> MessageId | None:
     if id is None:
         return None
     must_be_name(id, "a message's id")
-    if not id or _OURS.fullmatch(id):
+    if not id or is_ours(id):
         raise ValueError(f"a message's id must not be empty, nor like m1, m2, …; it is {id!r}")
     return MessageId(id)
 

@@ -9,17 +9,19 @@ that the request asked for, and no other, unless the client says that it comes b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 
 from starlette.types import Receive, Scope, Send
 
-from lastword.core.model import MessageId, Outcome, RunId
+from lastword.core.model import MessageId, Outcome, RunId, is_ours
+from lastword.core.picture import Picture
 from lastword.core.question import Question
-from lastword.core.scene import AskOpened
+from lastword.core.scene import Joined, MessageItem, TurnItem
 from lastword.errors import AnswerRefused, LastwordError, SlowWatcher
 from lastword.server.agui_events import AguiRun, Encoder, Event
-from lastword.server.agui_input import ResumeEntry, RunAgentInput, answer, last_words, message
+from lastword.server.agui_input import RunAgentInput, answers, last_words, to_send
 from lastword.server.desk import ApiRequest
 from lastword.server.drawn import still
 from lastword.server.front import must_have_room
@@ -27,11 +29,12 @@ from lastword.server.hub import Hub
 from lastword.server.operation import Query
 from lastword.server.problems import Trouble, trouble_of
 from lastword.server.queue import answered
-from lastword.server.sessions import accepted
+from lastword.server.sessions import all_accepted
 from lastword.server.shapes import encode
 from lastword.server.streams import HEADERS, Watcher
 from lastword.server.watching import pictured
 from lastword.server.who import Right
+from lastword.server.wire import AnswerIn
 from lastword.surfaces.following import Following
 
 LEAVING = Query(
@@ -68,7 +71,7 @@ class AguiStream:
             for _, changes in self._following.at_once():
                 told += self._encoder.tell(changes)
             asked = [one for one in self._questions() if one.id in self._asked]
-            told += self._encoder.tell(AskOpened(one) for one in asked)
+            told += self._encoder.asked(asked)
             self._asked = []
         except SlowWatcher:
             told += self._encoder.failed("too-slow", "so much came that this stream missed some")
@@ -113,7 +116,7 @@ async def run(asked: ApiRequest, scope: Scope, receive: Receive, send: Send) -> 
                 await watcher.serve(following.picture.seen, first)
             finally:
                 if stops and about.asked_for and not telling.over and not desk.closing:
-                    _stop(following, about.run(), who.name)
+                    await _leave(following, about, who.name)
 
 
 def framed(told: Iterable[Event]) -> bytes:
@@ -144,11 +147,38 @@ def _stops(asked: ApiRequest) -> bool:
     return told == "stop" and may
 
 
-def _stop(following: Following, run: RunId | None, by: str) -> None:
-    """That one, and nothing if it is over: who left late stops no other answer."""
+async def _leave(following: Following, about: AguiRun, by: str) -> None:
+    """Take back what waits of what was asked for, and stop it if it began; and nothing if it is
+    over: who left late stops no other answer."""
+    session = following.session
+    waiting = [one.message for one in session.waiting.messages if one.message.by == by]
+    mine = [one.id for one in waiting if one.id in about.messages]
+    if mine:  # at once, so that no turn begins in between with what is left of them
+        await asyncio.gather(*(session.remove(one, by=by) for one in mine), return_exceptions=True)
+    with suppress(SlowWatcher):
+        for _ in following.at_once():
+            pass  # so that it is known who else is answered by now
+    run = about.run()
     with suppress(LastwordError, RuntimeError):
-        if run:
-            following.session.stop(run=run, by=by)
+        if run and (not about.messages or _is_theirs(following.picture, run, about, by)):
+            session.stop(run=run, by=by)
+
+
+def _is_theirs(picture: Picture, run: RunId, about: AguiRun, by: str) -> bool:
+    """Whether a run began with what was asked here, and answers nobody else."""
+    began = list[MessageId]()  # they stand right before it
+    for item in picture.items:
+        match item:
+            case MessageItem(message, outcome=""):
+                began.append(message)
+            case TurnItem(head, parts) if head.run == run:
+                every = *began, *(one.message for one in parts if isinstance(one, Joined))
+                said = [picture.messages[one].message for one in every if one in picture.messages]
+                people = {one.by for one in said if one.origin == "person"}
+                return people == {by} and not set(about.messages).isdisjoint(began)
+            case _:
+                began.clear()
+    return False
 
 
 async def _done(
@@ -157,33 +187,46 @@ async def _done(
     """Do it. What a stream is to tell of, beginning with the moment before that; and how it ended,
     if it was over by then."""
     said, session = last_words(given.messages), following.session
-    if said or given.resume:
+    resume = answers(given.resume or ())
+    if said or resume:
         await session.loaded()  # so that what is seen first is where what follows begins
     known = {one.id for one in await session.record.said([MessageId(one.id) for one in said])}
     following.picture, *_ = await pictured(session, _ENTRIES)
     active = following.picture.phase.active
-    about = AguiRun(given.thread_id, given.run_id, None, lambda: active, given.knows_cancelled)
+    about = AguiRun(given.thread_id, given.run_id, (), lambda: active, given.knows_cancelled)
+    known |= following.picture.messages.keys()  # also what came since it was asked for
     new = [one for one in said if one.id not in known]
-    if given.resume:
-        _answer(asked, given.resume)
-    if not new and (given.resume or not said):
-        return about._replace(asked_for=bool(given.resume)), None
-    ticket = await accepted(asked, message(new or said[-1:]))
+    answer = partial(_answer, asked, resume)
+    if not new and (resume or not said or is_ours(said[-1].id)):
+        return about._replace(asked_for=active in answer()), None
+    tickets = await all_accepted(asked, to_send(new or said[-1:]), answer if resume else None)
     about = about._replace(
-        message=ticket.message.id,
-        run=lambda: ticket.run,
+        messages=tuple(one.message.id for one in tickets),
+        # one of them may have been taken back before the others began
+        run=lambda: next((one.run for one in tickets if one.begun), tickets[-1].run),
         asked_for=True,
-        new=ticket.message if new else None,
+        new=tuple(one.message for one in tickets) if new else (),
     )
-    return about, None if new else ticket.known_outcome
+    return about, None if new else tickets[-1].known_outcome
 
 
-def _answer(asked: ApiRequest, resume: Sequence[ResumeEntry]) -> None:
-    """All of them, or none: what cannot be answered is refused by what became of it."""
-    open_ = {(one.id, one.generation) for one in asked.questions()}
-    answers = [answer(one) for one in resume]
-    for id_, told in sorted(answers, key=lambda one: (one[0], one[1].generation) in open_):
-        answered(asked, id_, told)
+def _answer(asked: ApiRequest, resume: Mapping[str, AnswerIn]) -> set[RunId]:
+    """All of them, or none: what cannot be answered is refused by what became of it. The runs that
+    waited for it."""
+    open_ = {one.id: one for one in asked.questions()}
+    waited = {
+        run for one in asked.session.asks if one.id in resume for run in (one.run, *one.above)
+    }
+    late = {id_ for id_, told in resume.items() if not _is_open(open_.get(id_), told)}
+    for id_ in sorted(resume, key=lambda one: one not in late):
+        answered(asked, id_, resume[id_])
+    return waited
+
+
+def _is_open(question: Question | None, told: AnswerIn) -> bool:
+    """Whether an answer can be taken, which one with a scope that is not offered cannot."""
+    scopes = {"", *(one.id for one in question.scopes)} if question else set[str]()
+    return bool(question) and question.generation == told.generation and told.scope in scopes
 
 
 async def _refuse(asked: ApiRequest, error: AnswerRefused, send: Send) -> None:

@@ -9,7 +9,7 @@ programs, notes) is told in events of our own, `lastword.*`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, assert_never
 
 from lastword.core import scene
@@ -40,6 +40,7 @@ _ENDS: dict[Spoken, list[Event]] = {
     "text": [{"type": "TEXT_MESSAGE_END"}],
     "thinking": [{"type": "REASONING_MESSAGE_END"}, {"type": "REASONING_END"}],
 }
+_WITHDRAWN = "Taken back before its turn came: nothing of it was done."  # it may have no receipt
 _ANSWER: Event = {
     "type": "object",
     "properties": {
@@ -56,11 +57,11 @@ class AguiRun(NamedTuple):
 
     thread: str
     request: str  # what the protocol calls a run
-    message: MessageId | None  # that is answered; None for who only joins what is going
-    run: Callable[[], RunId | None]  # another one once the message was collected or taken up
+    messages: tuple[MessageId, ...]  # that are answered; none for who only joins what is going
+    run: Callable[[], RunId | None]  # another one once they were collected or taken up
     cancels: bool  # whether the client knows that a run can be cancelled
     asked_for: bool = False  # or was going anyhow
-    new: Message | None = None  # the message, if what follows it is all to be told
+    new: tuple[Message, ...] = ()  # the messages, if what follows them is all to be told
 
 
 class Encoder:
@@ -73,6 +74,7 @@ class Encoder:
         self._calls: dict[int, CallId] = {}  # that were told and have no result, by their places
         self._began = False
         self._waits = False  # for its turn
+        self._queued = False  # behind a run that is going
         self._outcome = ""  # of a run that was ended, while its receipt is waited for
         self._usage: list[Event] = []
         self.over = False
@@ -86,13 +88,14 @@ class Encoder:
                 case TurnItem(head, parts) if head.run == (picture.phase.active if new else run):
                     self._began, self._calls = not new, dict(_open_calls(parts))
                     told += [] if new else self._stands(head.outcome, head.error)
-                case scene.MessageItem(message, outcome, error) if message == self._about.message:
+                case scene.MessageItem(message, outcome, error) if self._answers([message]):
                     told += self._stands(outcome, error)
                 case ReceiptItem() if self._is_ours(item):
                     told += self._receipt(item)
                 case _:
                     pass  # in the snapshot
-        self._waits = self._about.message in picture.pending
+        self._waits = self._answers(picture.pending)
+        self._queued = self._answers(one.message.id for one in picture.queue.messages)
         return told if self.over or new else told + self._goes_on(ended)
 
     def _goes_on(self, ended: Outcome | None) -> list[Event]:
@@ -107,8 +110,16 @@ class Encoder:
             if not self.over:
                 told += self._change(change)
         if waited and not (self._waits or self._began or self._outcome or self.over):
-            told += self._cancelled("withdrawn")  # what the person took back is said nowhere again
+            told += self._cancelled(Outcome.WITHDRAWN)  # and said nowhere again
         return told
+
+    def asked(self, questions: Sequence[Question]) -> list[Event]:
+        """What a person was asked before this began, and is still: whose turn comes after the run
+        that asks waits for the answer, too."""
+        if not questions or self.over or self._outcome or not (self._began or self._queued):
+            return []
+        asks = [self._interrupt(one) for one in questions]
+        return self._finished(outcome={"type": "interrupt", "interrupts": asks})
 
     def failed(self, code: str, why: str) -> list[Event]:
         """Nothing more comes."""
@@ -134,13 +145,13 @@ class Encoder:
             case scene.Placed(item) | scene.ItemIs(item):
                 yield from self._item(item)
             case scene.PendingIs(messages):
-                self._waits = self._about.message in messages
+                self._waits = self._answers(messages)
             case scene.QueueIs(queue):
+                self._queued = self._answers(one.message.id for one in queue.messages)
                 yield _custom("queue", self._shapes.queue(queue))
             case scene.AskOpened(question):
-                if self._began and not self._outcome:
-                    asks = {"type": "interrupt", "interrupts": [self._interrupt(question)]}
-                    yield from self._finished(outcome=asks)
+                if self._began:
+                    yield from self.asked([question])
             case scene.ProgramIs(cell):
                 yield _custom("program", self._shapes.cell(cell))
             case scene.UsageIs(run, model, read, written):
@@ -185,6 +196,7 @@ class Encoder:
         return told
 
     def _cancelled(self, outcome: str, words: str = "") -> list[Event]:
+        words = words or (_WITHDRAWN if outcome == Outcome.WITHDRAWN else "")
         how = {"outcome": {"type": "cancelled"}} if self._about.cancels else {}
         return self._finished(result={"outcome": outcome, "words": words}, **how)
 
@@ -204,7 +216,7 @@ class Encoder:
             case TurnItem():
                 pass  # it follows the message
             case scene.MessageItem(message, outcome, error):
-                if message == self._about.message:
+                if self._answers([message]):
                     self._began, self._calls = True, {}
                     yield from self._stands(outcome, error)
             case ReceiptItem():
@@ -223,7 +235,11 @@ class Encoder:
 
     def _is_ours(self, item: ReceiptItem) -> bool:
         dropped = [m.message.id for m in item.receipt.messages if m.fate == "dropped"]
-        return self._about.run() in item.receipt.runs or self._about.message in dropped
+        return self._about.run() in item.receipt.runs or self._answers(dropped)
+
+    def _answers(self, messages: Iterable[MessageId]) -> bool:
+        """Whether what is told here answers one of these."""
+        return not set(self._about.messages).isdisjoint(messages)
 
     # what it says and does
 
@@ -237,7 +253,7 @@ class Encoder:
             case scene.Aside(text):
                 yield _custom("note", text)
             case scene.Joined(message):
-                self._began = self._began or message == self._about.message
+                self._began = self._began or self._answers([message])
             case _:
                 assert_never(part)
 

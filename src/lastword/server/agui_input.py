@@ -15,6 +15,9 @@ from msgspec import Meta, Struct, ValidationError, convert
 from lastword.server import wire
 from lastword.server.problems import Trouble
 
+_SHOWN = 200  # characters of an id, which may be too long to be one
+_MOST = 100  # new messages in one request: each is stored, and known by its id, for itself
+
 
 class ResumeEntry(Struct, rename="camel"):
     """The answer to an interrupt."""
@@ -67,45 +70,75 @@ def last_words(messages: Sequence[AguiMessage]) -> list[AguiMessage]:
     return found[::-1]
 
 
-def message(said: Sequence[AguiMessage]) -> wire.MessageIn:
-    """One message of several that nobody has heard yet, by the id of the last."""
-    texts, attachments = list[str](), list[dict[str, str]]()
+def to_send(said: Sequence[AguiMessage]) -> dict[str, wire.MessageIn]:
+    """Those as they are sent, by their ids."""
+    if len(said) > _MOST:
+        why = f"{len(said)} messages are new, and at most {_MOST} can be sent at once"
+        raise Trouble("bad-request", f"{why}; nothing was done")
+    found = dict[str, wire.MessageIn]()
     for one in said:
-        whole: Any = one.content
-        parts = [{"type": "text", "text": whole}] if isinstance(whole, str) else whole
-        for part in cast("list[Any]", parts) if isinstance(parts, list) else [parts]:
-            match part:
-                case {"type": "text", "text": str(text)}:
-                    texts.append(text)
-                case {"type": "image" | "audio" | "video" | "document", "source": source}:
-                    attachments.append(_attachment(source))
-                case _:
-                    raise Trouble("bad-request", f"message {one.id} has a part that is not known")
+        if one.id in found:
+            raise Trouble("bad-request", f"two new messages have the id {one.id}")
+        try:
+            found[one.id] = _message(one)
+        except ValueError as error:
+            why = f"message {one.id[:_SHOWN]} cannot be sent: {error}; nothing was done"
+            raise Trouble("bad-request", why) from error
+    return found
+
+
+def _message(said: AguiMessage) -> wire.MessageIn:
+    """Raises ValueError with what is wrong."""
+    texts, attachments, whole = list[str](), list[dict[str, str]](), said.content
+    parts = [{"type": "text", "text": whole}] if isinstance(whole, str) else whole
+    for part in cast("list[Any]", parts) if isinstance(parts, list) else [parts]:
+        match part:
+            case {"type": "text", "text": str(text)}:
+                texts.append(text)
+            case {"type": "image" | "audio" | "video" | "document", "source": source}:
+                attachments.append(_attachment(source))
+            case _:
+                raise ValueError("it has a part that is not known")
     if not any(texts) and not attachments:
-        raise Trouble("bad-request", f"message {said[-1].id} says nothing, so it was not sent")
-    told = {"text": "\n\n".join(texts), "id": said[-1].id, "attachments": attachments}
-    try:
-        return convert(told, wire.MessageIn)
-    except ValidationError as error:
-        raise Trouble("bad-request", f"message {said[-1].id} cannot be sent: {error}") from error
+        raise ValueError("it says nothing")
+    told = {"text": "\n\n".join(texts), "id": said.id, "attachments": attachments}
+    return convert(told, wire.MessageIn)
 
 
 def _attachment(source: object) -> dict[str, str]:
     match source:
         case {"type": "data", "value": str(data), "mimeType": str(media)}:
-            if media.startswith("text/"):
-                data = b64decode(data, validate=True).decode()
-            return {"media_type": media, "data": data}
+            return {"media_type": media, "data": _text(data) if media[:5] == "text/" else data}
         case {"type": "url", "value": str(uri), "mimeType": str(media)}:
             return {"media_type": media, "uri": uri}
         case {"type": "url", "value": str(uri)}:
             return {"media_type": "application/octet-stream", "uri": uri}
         case _:
-            raise Trouble("bad-request", "an attachment has neither data nor an address")
+            raise ValueError("an attachment has neither data nor an address")
 
 
-def answer(one: ResumeEntry) -> tuple[str, wire.AnswerIn]:
-    """Which question it is to, and what it says."""
+def _text(data: str) -> str:
+    try:
+        return b64decode(data, validate=True).decode()
+    except UnicodeDecodeError:
+        raise ValueError("the data of an attachment is text, and not UTF-8") from None
+    except ValueError:
+        raise ValueError("the data of an attachment is not base64") from None
+
+
+def answers(resume: Sequence[ResumeEntry]) -> dict[str, wire.AnswerIn]:
+    """What they say, by the question that each is to."""
+    found = dict[str, wire.AnswerIn]()
+    for one in resume:
+        id_, told = _answer(one)
+        if id_ in found:  # and which of them is meant?
+            why = f"{one.interrupt_id} is answered twice; nothing was done"
+            raise Trouble("bad-request", why)
+        found[id_] = told
+    return found
+
+
+def _answer(one: ResumeEntry) -> tuple[str, wire.AnswerIn]:
     id_, _, generation = one.interrupt_id.rpartition("@")
     plain = generation.isascii() and generation.isdigit() and len(generation) < 20
     at = int(generation) if plain else -1  # never one

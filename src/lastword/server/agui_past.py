@@ -7,7 +7,7 @@ the same messages as everybody, under the ids by which the events that follow go
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import Any, TypeAlias, assert_never
 
@@ -22,13 +22,12 @@ Event: TypeAlias = dict[str, Any]
 _MOST = 8 << 20  # bytes; the protocol's client gives up at ten million characters in one event
 
 
-def messages(picture: Picture, shapes: Shapes, new: Message | None = None) -> Event:
+def messages(picture: Picture, shapes: Shapes, new: Iterable[Message] = ()) -> Event:
     """The newest of it, as much as a client takes in; what waits for its turn comes last, and then
     what was just sent."""
     told = [one for item in picture.items for one in _item(picture, item, shapes)]
     told += [one for message in picture.pending for one in _said(picture, message)]
-    if new and new.id not in picture.messages:
-        told.append(_of_person(new))
+    told += [_of_person(one) for one in new if one.id not in picture.messages]
     sizes = accumulate(len(encode(one)) for one in reversed(told))
     fitting = max(sum(size <= _MOST for size in sizes), 1)
     return {"type": "MESSAGES_SNAPSHOT", "messages": told[-fitting:]}

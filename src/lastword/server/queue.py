@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -43,9 +43,9 @@ async def change(asked: ApiRequest) -> Reply:
 
 
 @contextmanager
-def fits(asked: ApiRequest, session: Session, said: wire.MessageIn) -> Generator[None]:
-    """Whether there is room for a message to wait, while it is being accepted."""
-    size = _size(said.text) + sum(_size(one.data) for one in said.attachments)
+def fits(asked: ApiRequest, session: Session, said: Iterable[wire.MessageIn]) -> Generator[None]:
+    """Whether there is room for messages to wait, while they are being accepted."""
+    size = sum(_size(m.text) + sum(_size(one.data) for one in m.attachments) for m in said)
     coming = asked.desk.coming
     _must_fit(asked, session, size + coming[session.id])
     coming[session.id] += size

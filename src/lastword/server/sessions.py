@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Collection, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import metadata
 
-from lastword.core.model import Attachment, Policy, SessionId
+from lastword.core.model import Attachment, Message, MessageId, Policy, SessionId
 from lastword.core.resume import ANSWERS
 from lastword.core.words import means_stop
-from lastword.errors import RuntimeClosed
-from lastword.runtime.session import Session
+from lastword.errors import Busy, QueueFull, RuntimeClosed
+from lastword.runtime.session import Session, sendable
 from lastword.runtime.ticket import Stopping, Ticket
 from lastword.server import wire
 from lastword.server.desk import ApiRequest, Reply, reply
@@ -156,21 +156,69 @@ async def send(asked: ApiRequest) -> Reply:
 
 async def accepted(asked: ApiRequest, said: wire.MessageIn) -> Ticket:
     """A message of whoever asks, as far as they may and there is room: durable from here on."""
-    if asked.desk.closing:
-        raise RuntimeClosed("the server is being shut down, so this was not accepted")
-    _must_be_words(asked, said)
-    name = asked.name
-    await _must_have_room(asked, name)
-    session, policy = asked.session, _policy(asked, said.on_message)
-    waits = (policy or asked.desk.runtime.settings.on_message) not in _TAKES_OVER
-    with fits(asked, session, said) if waits else nullcontext():
-        return await session.send(
+    policy = await _admitted(asked, [said], said.on_message)
+    with _fitting(asked, [said], policy):
+        return await asked.session.send(
             said.text,
             id=said.id,
             by=asked.who.name,
             attachments=_attachments(said.attachments),
             on_message=policy,
         )
+
+
+async def all_accepted(
+    asked: ApiRequest,
+    said: Mapping[str, wire.MessageIn],
+    first: Callable[[], object] | None = None,
+) -> tuple[Ticket, ...]:
+    """Several, by their ids, as one turn: all of them, or none.
+
+    What is to be done `first` is done once nothing is known that would have them refused, in the
+    same step. If something comes in between there, they are refused and it stays done.
+    """
+    by = asked.who.name
+    messages = [
+        Message(MessageId(id_), one.text, by, attachments=_attachments(one.attachments))
+        for id_, one in said.items()
+    ]
+    sendable(messages)
+    policy = await _admitted(asked, said.values(), None)
+    with _fitting(asked, said.values(), policy):
+        if first:
+            _must_be_free(asked, policy or asked.desk.runtime.settings.on_message, len(said))
+            first()
+        return await asked.session.send(messages, on_message=policy)
+
+
+async def _admitted(
+    asked: ApiRequest, said: Iterable[wire.MessageIn], wanted: Policy | None
+) -> Policy | None:
+    """Whether whoever asks may send this at all; and what it does then."""
+    if asked.desk.closing:
+        raise RuntimeClosed("the server is being shut down, so this was not accepted")
+    for one in said:
+        _must_be_words(asked, one)
+    await _must_have_room(asked, asked.name)
+    return _policy(asked, wanted)
+
+
+def _fitting(
+    asked: ApiRequest, said: Iterable[wire.MessageIn], policy: Policy | None
+) -> AbstractContextManager[None]:
+    waits = (policy or asked.desk.runtime.settings.on_message) not in _TAKES_OVER
+    return fits(asked, asked.session, said) if waits else nullcontext()
+
+
+def _must_be_free(asked: ApiRequest, policy: Policy, many: int) -> None:
+    """What the session would refuse as it stands. It is asked again when they are sent."""
+    session, most = asked.session, asked.desk.runtime.settings.queue_limit
+    if policy == "refuse" and session.busy:
+        raise Busy(f"session {session.id} is busy and refuses messages; nothing was done")
+    waits = policy not in _TAKES_OVER and (session.active if policy == "steer" else session.busy)
+    if waits and len(session.waiting.messages) + many > most:
+        why = f"session {session.id} has room for {most} messages to wait"
+        raise QueueFull(f"{why}, and this would be more; nothing was done")
 
 
 def _must_be_words(asked: ApiRequest, said: wire.MessageIn) -> None:
@@ -188,8 +236,8 @@ def _policy(asked: ApiRequest, wanted: Policy | None) -> Policy | None:
     return "queue" if usual in _TAKES_OVER else wanted
 
 
-def _attachments(given: Sequence[wire.AttachmentIn]) -> list[Attachment]:
-    return [Attachment(a.media_type, a.data, a.uri, a.name) for a in given]
+def _attachments(given: Sequence[wire.AttachmentIn]) -> tuple[Attachment, ...]:
+    return tuple(Attachment(a.media_type, a.data, a.uri, a.name) for a in given)
 
 
 async def _must_have_room(asked: ApiRequest, name: str) -> None:
