@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from lastword.core.picture import Picture
 from tests.core.picture_laws import (
@@ -23,12 +23,66 @@ BOUNDS: dict[str, tuple[str, ...]] = {
     "calls": ("text", "called", "begun", "result", "progress", "ask", "answer"),
     "queue": ("text", "steer", "take_up", "edit", "withdraw"),
     "collected": ("text", "collect", "withdraw"),
+    "waiting": (
+        *("collect", "finish_alone", "replace_waiting"),
+        *("stop_keeping", "stop_own", "stop_waiting"),
+    ),
     "below": ("text", "ask_below", "answer_below"),
     "notes": ("text", "note", "summarise", "leave_out"),
     "beside": ("start", "end", "pause", "complete", "use", "note"),
 }
 ENDS = ("finish", "stop", "stop_slowly", "settle", "take_over")
-MOST = {"say": 2, "text": 2}
+MOST = {"say": 2, "text": 2, "stop_waiting": 2}
+
+
+def _going(world: World) -> bool:
+    return world.active is not None
+
+
+_MAY: dict[str, Callable[[World], bool]] = {
+    "say": lambda w: w.said < 9,
+    "steer": lambda w: _going(w) and w.steering is None,
+    "take_up": lambda w: w.steering is not None,
+    "edit": lambda w: bool(w.waiting),
+    "withdraw": lambda w: bool(w.waiting),
+    "collect": lambda w: _going(w) and not w.waiting,
+    "text": _going,
+    "think": _going,
+    "progress": _going,
+    "mark": _going,
+    "use": _going,
+    "called": lambda w: _going(w) and w.call is None,
+    "begun": lambda w: w.call is not None and not w.call[1] and w.question is None,
+    "result": lambda w: w.call is not None and w.call[1],
+    "ask": lambda w: w.call is not None and not w.call[1] and w.question is None,
+    "answer": lambda w: w.question is not None,
+    "ask_below": lambda w: _going(w) and w.below is None,
+    "answer_below": lambda w: w.below is not None,
+    "start": lambda w: _going(w) and w.process is None,
+    "end": lambda w: w.process is not None,
+    "note": lambda w: w.said > 0,
+    "summarise": _going,
+    "leave_out": _going,
+    "pause": lambda w: _going(w) and w.program is None,
+    "complete": lambda w: w.program is not None,
+    "finish": _going,
+    "finish_alone": lambda w: _going(w) and bool(w.waiting),
+    "replace_waiting": lambda w: not _going(w) and bool(w.waiting),
+    "stop": _going,
+    "stop_keeping": lambda w: _going(w) and bool(w.waiting) and w.steering is None,
+    "stop_own": lambda w: _going(w) and bool(w.waiting) and w.steering is None,
+    "stop_waiting": lambda w: bool(w.waiting),
+    "stop_slowly": lambda w: _going(w) and w.ending is None,
+    "settle": lambda w: w.ending is not None,
+    "take_over": _going,
+}
+
+
+def possible(world: World) -> Iterator[str]:
+    """What can happen next."""
+    for name, may in _MAY.items():
+        if world.counts.get(name, 0) < MOST.get(name, 1) and may(world):
+            yield name
 
 
 def made(moves: tuple[str, ...]) -> World:
@@ -46,7 +100,7 @@ def histories(bounds: str, depth: int) -> Iterator[tuple[str, ...]]:
         moves = line.pop(0)
         yield moves
         if len(moves) < depth:
-            line += [(*moves, m) for m in made(moves).moves(MOST) if m in allowed]
+            line += [(*moves, m) for m in possible(made(moves)) if m in allowed]
 
 
 def judge(moves: tuple[str, ...], make: Make = Picture) -> None:

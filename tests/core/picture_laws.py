@@ -231,12 +231,18 @@ def _turns(world: World, picture: Picture) -> None:
 
 def _receipts(world: World, picture: Picture) -> None:
     facts = [event.fact for event in world.events]
-    told = [(f.generation, f.reason) for f in facts if isinstance(f, Receipt)]
+    told = [(f.fenced_at, f.runs, f.messages) for f in facts if isinstance(f, Receipt)]
     items = [item for item in picture.items if isinstance(item, ReceiptItem)]
-    must([(i.receipt.generation, i.receipt.reason) for i in items] == told, "each receipt once")
-    for item in items:
-        before = picture.items[picture.items.index(item) - 1]
-        after = isinstance(before, TurnItem) and before.head.run in item.receipt.runs
-        must(after, "a receipt stands after what it ended")
+    shown = [(i.receipt.fenced_at, i.receipt.runs, i.receipt.messages) for i in items]
+    must(shown == told, "each receipt once")
+    for item, begun in zip(items, world.fences, strict=True):
+        above = picture.items[: picture.items.index(item)]
+        turns = [one for one in above if isinstance(one, TurnItem)]
+        must(len(turns) == begun, "a receipt stands after what had begun, before what had not")
+        below = picture.items[len(above) + 1 :]
+        must(not isinstance(next(iter(below), None), TurnItem), "no receipt parts what belongs")
+        others = [one for one in above if not isinstance(one, ReceiptItem)]
+        after = others[-1:] == turns[-1:]
+        must(after or not item.receipt.runs, "a receipt stands after what it ended")
     settled = sum(isinstance(f, Settled) for f in facts)
     must(sum(item.settled for item in items) == settled, "what has ended since is known")

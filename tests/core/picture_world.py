@@ -1,13 +1,13 @@
 """Histories of one session, fact by fact, as its runtime would tell them and its log keep them.
 
-A world says which moves can be made next; each gives the facts that follow, in order. What happens
-is small (a run or two, a few messages, one call at a time), and told in every order there is.
+Each move gives the facts that follow, in order. What happens is small (a run or two, a few
+messages, one call at a time), and told in every order there is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from lastword.core import story
 from lastword.core.cell import (
@@ -61,12 +61,7 @@ class World:
     counts: dict[str, int] = field(default_factory=dict[str, int])
     events: list[FeedEvent] = field(default_factory=list[FeedEvent])
     log: list[tuple[int, Entry]] = field(default_factory=list[tuple[int, Entry]])  # told at
-
-    def moves(self, most: dict[str, int]) -> Iterator[str]:
-        """What can happen next."""
-        for name, may in _MAY.items():
-            if self.counts.get(name, 0) < most.get(name, 1) and may(self):
-                yield name
+    fences: list[int] = field(default_factory=list[int])  # of each receipt: the runs begun by then
 
     def make(self, name: str) -> None:
         self.counts[name] = self.counts.get(name, 0) + 1
@@ -77,7 +72,7 @@ class World:
         at = float(number)
         if hasattr(fact, "at"):
             fact = replace(fact, at=at)
-        if isinstance(fact, Receipt):
+        if isinstance(fact, Receipt) and not fact.fenced_at:
             fact = replace(fact, fenced_at=at)
         self.events.append(FeedEvent(number, SESSION, Generation(self.generation), fact, at))
         if log and isinstance(fact, Entry):
@@ -261,15 +256,53 @@ class World:
             self.steering = None
         self._over(Outcome.COMPLETED, Status.COMPLETED)
         if self.waiting:
-            messages, self.waiting = tuple(self.waiting), []
-            self._begin(messages)
-            self._queue()
+            self._begin_waiting()
+
+    def _begin_waiting(self) -> None:
+        messages, self.waiting = tuple(self.waiting), []
+        self._begin(messages)
+        self._queue()
+
+    def _finish_alone(self) -> None:
+        """What waits does so for more, and is not begun."""
+        self._over(Outcome.COMPLETED, Status.COMPLETED)
 
     def _stop(self) -> None:
         self._stopped(quiet=True)
 
     def _stop_slowly(self) -> None:
         self._stopped(quiet=False)
+
+    def _stop_keeping(self) -> None:
+        """What waits stays."""
+        self.generation += 1
+        run = self.run
+        self._over(Outcome.STOPPED, Status.MAY_HAVE_EXECUTED)
+        paused = tuple(MessageReport(message, "paused") for message in self.waiting)
+        self._receipt(Reason.STOPPED, runs=(run,), messages=paused)
+
+    def _stop_own(self) -> None:
+        """Who may stop no more than their own did: what others sent begins with that."""
+        self.generation += 1
+        run = self.run
+        self._over(Outcome.STOPPED, Status.MAY_HAVE_EXECUTED)
+        self.fences.append(self.runs)
+        self._begin_waiting()
+        fenced = Generation(self.generation)
+        self.tell(Receipt(SESSION, fenced, Reason.STOPPED, 0.0, runs=(run,)))
+
+    def _stop_waiting(self) -> None:
+        """One of those that wait is stopped alone, which the generation does not move for."""
+        message = self.waiting.pop(0)
+        end = story.Finished(RunId("q"), Outcome.WITHDRAWN, (message.id,), started=False)
+        self.tell(end)
+        self._queue()
+        dropped = (MessageReport(message, "dropped"),)
+        self._receipt(Reason.STOPPED, messages=dropped, fenced_at=0.5)  # a clock that stands still
+
+    def _receipt(self, reason: Reason, *, fenced_at: float = 0.0, **about: Any) -> None:
+        self.fences.append(self.runs)
+        self.tell(Receipt(SESSION, Generation(self.generation), reason, fenced_at, **about))
 
     def _stopped(self, *, quiet: bool) -> None:
         self.generation += 1
@@ -281,17 +314,13 @@ class World:
             self.tell(end)
         if dropped:
             self._queue()
-        receipt = Receipt(
-            SESSION,
-            Generation(self.generation),
+        self._receipt(
             Reason.STOPPED,
-            0.0,
             runs=(run,),
             calls=calls,
             messages=tuple(MessageReport(message, "dropped") for message in dropped),
             unconfirmed=() if quiet else (Unconfirmed("task", "slow"),),
         )
-        self.tell(receipt)
         told = self.events[-1].fact
         if not quiet and isinstance(told, Receipt):
             self.ending = told
@@ -310,9 +339,32 @@ class World:
         calls = self._over(Outcome.SUPERSEDED, Status.MAY_HAVE_EXECUTED)
         if dropped:
             self.waiting.insert(0, dropped)
-        fenced = Generation(self.generation)
+        self.fences.append(self.runs)
         self._begin((message,))
+        fenced = Generation(self.generation)  # that of the run which has the session now
         self.tell(Receipt(SESSION, fenced, Reason.SUPERSEDED, 0.0, runs=(run,), calls=calls))
+
+    def _replace_waiting(self) -> None:
+        """A takeover, of what has not begun: its receipt is in the log before the new run is."""
+        dropped, self.waiting = self.waiting, []
+        message = self._message()
+        ids = tuple(one.id for one in dropped)
+        self.generation += 2  # what waited would have begun, and the new run does
+        self.tell(story.Finished(RunId("q"), Outcome.SUPERSEDED, ids, started=False))
+        self.tell(story.Said(message, RunId(f"s#{self.runs + 1}")))
+        self._queue()
+        receipt = Receipt(
+            SESSION,
+            Generation(self.generation),
+            Reason.SUPERSEDED,
+            float(len(self.events)),
+            messages=tuple(MessageReport(one, "dropped") for one in dropped),
+        )
+        self.fences.append(self.runs)
+        self.log.append((len(self.events), receipt))
+        self.generation -= 1
+        self._begin((message,))
+        self.tell(receipt, log=False)
 
     @property
     def questions(self) -> list[Question]:
@@ -343,41 +395,3 @@ class World:
                 case _:
                     pass
         return tuple(spans.values())
-
-
-def _going(world: World) -> bool:
-    return world.active is not None
-
-
-_MAY: dict[str, Callable[[World], bool]] = {
-    "say": lambda w: w.said < 9,
-    "steer": lambda w: _going(w) and w.steering is None,
-    "take_up": lambda w: w.steering is not None,
-    "edit": lambda w: bool(w.waiting),
-    "withdraw": lambda w: bool(w.waiting),
-    "collect": lambda w: _going(w) and not w.waiting,
-    "text": _going,
-    "think": _going,
-    "progress": _going,
-    "mark": _going,
-    "use": _going,
-    "called": lambda w: _going(w) and w.call is None,
-    "begun": lambda w: w.call is not None and not w.call[1] and w.question is None,
-    "result": lambda w: w.call is not None and w.call[1],
-    "ask": lambda w: w.call is not None and not w.call[1] and w.question is None,
-    "answer": lambda w: w.question is not None,
-    "ask_below": lambda w: _going(w) and w.below is None,
-    "answer_below": lambda w: w.below is not None,
-    "start": lambda w: _going(w) and w.process is None,
-    "end": lambda w: w.process is not None,
-    "note": lambda w: w.said > 0,
-    "summarise": _going,
-    "leave_out": _going,
-    "pause": lambda w: _going(w) and w.program is None,
-    "complete": lambda w: w.program is not None,
-    "finish": _going,
-    "stop": _going,
-    "stop_slowly": lambda w: _going(w) and w.ending is None,
-    "settle": lambda w: w.ending is not None,
-    "take_over": _going,
-}

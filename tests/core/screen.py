@@ -9,6 +9,7 @@ from typing import Any, assert_never
 from lastword.core import scene
 from lastword.core.picture import Picture
 from lastword.core.scene import Change, TurnItem
+from tests.core.explorer import must
 
 
 class Screen:
@@ -29,14 +30,13 @@ class Screen:
 
     def _apply(self, change: Change) -> None:  # noqa: PLR0912 - one match
         match change:
-            case scene.Placed(item, after):
-                keys = [one.key for one in self.items]
-                place = len(keys) if after is None else keys.index(after) + 1
+            case scene.Placed(item, before):
+                place = len(self.items) if before is None else self._place(before)
                 self.items.insert(place, deepcopy(item))
             case scene.ItemIs(item):
-                self.items[[one.key for one in self.items].index(item.key)] = item
+                self.items[self._place(item.key)] = item
             case scene.ItemGone(key):
-                del self.items[[one.key for one in self.items].index(key)]
+                del self.items[self._place(key)]
             case scene.TurnIs(head):
                 self._turn(head.run).head = head
             case scene.PartIs(run, place, part):
@@ -70,6 +70,11 @@ class Screen:
                 pass
             case _:
                 assert_never(change)
+
+    def _place(self, key: str) -> int:
+        keys = [one.key for one in self.items]
+        must(key in keys, "a change is of what is there")
+        return keys.index(key)
 
     def _turn(self, run: str) -> TurnItem:
         [turn] = [one for one in self.items if isinstance(one, TurnItem) and one.head.run == run]

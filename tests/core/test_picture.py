@@ -7,12 +7,13 @@ import pytest
 from tests.core.picture_alphabet import BOUNDS, explore_picture
 
 DEPTH = 4  # moves; six were explored once: 32,056 histories
-DEEPER = {"collected": 5}
+DEEPER = {"collected": 5, "waiting": 5}
 FLOORS = {
     "words": 521,
     "calls": 260,
     "queue": 190,
     "collected": 600,
+    "waiting": 200,
     "below": 100,
     "notes": 365,
     "beside": 390,

@@ -27,8 +27,8 @@ FENCED = """async () => {
   hear({ change: "messageis", said: { id: "m", text: "hi" } });
   const message = { kind: "message", key: "message m", id: "m", outcome: "" };
   hear(
-    { change: "placed", item: message, after: null },
-    { change: "placed", item: { kind: "turn", key, ...head, parts: [] }, after: null },
+    { change: "placed", item: message, before: null },
+    { change: "placed", item: { kind: "turn", key, ...head, parts: [] }, before: null },
     phase(run, false, false),
   );
   hear({ change: "partis", run, place: 0, part: text, live: true });
@@ -45,10 +45,10 @@ FENCED = """async () => {
     change: "turnis", head: { ...head, outcome: "stopped", until: 7 },
   });
   const heard = said();
-  hear({ change: "placed", item: { kind: "note", key: "note 1", text: "x" }, after: null });
+  hear({ change: "placed", item: { kind: "note", key: "note 1", text: "x" }, before: null });
   const receipt = { generation: 2, reason: "stopped", runs: [run], quiet: false, unconfirmed: [] };
   const item = { kind: "receipt", key: "receipt 2 stopped", receipt, settled: false };
-  hear({ change: "placed", item, after: key });
+  hear({ change: "placed", item, before: "note 1" });
   const { stopping, questions } = state;
   hear({ change: "itemis", item: { ...item, settled: true } });
   const order = state.items.map((one) => one.kind).join(" ");

@@ -8,7 +8,7 @@ from typing import Any
 from tests.core.picture_alphabet import BOUNDS, histories
 from tests.core.picture_world import World
 
-STORIES = 60
+STORIES = 80
 
 
 def stories() -> list[tuple[str, ...]]:

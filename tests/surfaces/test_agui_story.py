@@ -125,10 +125,12 @@ async def test_each_stream_tells_its_run_once_and_all_of_them_all_of_it(
     assert told.all("TOOL_CALL_START", "toolCallId") == calls
     ended = [fact.call for fact in of(world, Result)]
     assert told.all("TOOL_CALL_RESULT", "toolCallId") == ended
-    stopped = {run for fact in of(world, Receipt) for run in fact.runs}
+    runs = {run for fact in of(world, Receipt) for run in fact.runs}
+    stopped = [id_ for fact in of(world, Began) if fact.run in runs for id_ in fact.messages]
     cut = [stream for stream in told.streams if outcome(stream) == "cancelled"]
     withdrawn = moves.count("withdraw")
-    dropped = sum(len(fact.messages) for fact in of(world, Receipt))
+    waited = [one for fact in of(world, Receipt) for one in fact.messages]
+    dropped = sum(one.fate == "dropped" for one in waited)
     assert len(cut) == len(stopped) + withdrawn + dropped
 
 

@@ -125,7 +125,11 @@ class ReceiptItem:
 
     @property
     def key(self) -> str:
-        return f"receipt {self.receipt.generation} {self.receipt.reason}"
+        """Its stop's, by what does not change while that settles. What only waited is withdrawn
+        without moving the generation, so several stops may have the same, in one instant even."""
+        told = self.receipt
+        waited = "" if told.runs or not told.messages else f" {told.messages[0].message.id}"
+        return f"receipt {told.generation} {told.reason} {told.fenced_at}{waited}"
 
 
 @value
@@ -180,10 +184,10 @@ class Span:
 
 @value
 class Placed:
-    """An item is there that was not: behind the one of that key, or behind all."""
+    """An item is there that was not: before the one of that key, or behind all."""
 
     item: Item
-    after: str | None = None
+    before: str | None = None
 
 
 @value

@@ -11,7 +11,16 @@ from typing import Literal
 
 from lastword.core.asks import Answer
 from lastword.core.entries import Called, Finished, Result
-from lastword.core.model import CallId, Generation, Message, MessageId, Outcome, RunId, Status
+from lastword.core.model import (
+    CallId,
+    Generation,
+    Message,
+    MessageId,
+    Outcome,
+    Reason,
+    RunId,
+    Status,
+)
 from lastword.core.receipt import Receipt, Unconfirmed
 from lastword.core.scene import (
     Aside,
@@ -79,15 +88,13 @@ class Turns:
             self._take(id)
             self._put(MessageItem(id, outcome, error))
 
-    def _put(self, item: Item, after: str | None = None) -> None:
-        if after is None:
-            self.items.append(item)
-        else:
-            places = [place for place, one in enumerate(self.items) if one.key == after]
-            self.items.insert(places[-1] + 1, item)
+    def _put(self, item: Item, place: int | None = None) -> None:
+        place = len(self.items) if place is None else place
+        before = self.items[place].key if place < len(self.items) else None
+        self.items.insert(place, item)
         # what is told is as it is now, and does not grow with the turn
         told = TurnItem(item.head, list(item.parts)) if isinstance(item, TurnItem) else item
-        self._changed(Placed(told, after))
+        self._changed(Placed(told, before))
 
     def _without(self, id: MessageId) -> None:
         """Wherever it stood, it does not any more."""
@@ -324,9 +331,23 @@ class Turns:
                     self.items[place] = new
                     self._changed(ItemIs(new))
                 return
-        runs = {f"run {run}" for run in receipt.runs}
-        after = [item.key for item in self.items if item.key in runs][-1:]
-        self._put(new, after[0] if after and after[0] != self.items[-1].key else None)
+        self._put(new, self._place_of(receipt))
+
+    def _place_of(self, receipt: Receipt) -> int:
+        """After what it ended; if that never began, after all that had begun by its fence. When it
+        is told is no guide: the log may have it before what a takeover began, and the feed after.
+        """
+        turns = [(p, one.head) for p, one in enumerate(self.items) if isinstance(one, TurnItem)]
+        if ended := [place for place, head in turns if head.run in receipt.runs]:
+            place = ended[-1] + 1
+            while place < len(self.items) and isinstance(self.items[place], ReceiptItem):
+                place += 1  # of what waited behind it, and was stopped before
+            return place
+        later = [place for place, head in turns if _is_later(head, receipt)]
+        place = later[0] if later else len(self.items)
+        while later and place and _is_answered(self.items[place - 1]):
+            place -= 1
+        return place
 
     @property
     def ending(self) -> tuple[Unconfirmed, ...]:
@@ -355,6 +376,18 @@ class Turns:
         for report in receipt.calls:
             if self._calls.get(report.call, (None, 0))[0] == run:
                 self.ended(Result(run, report.call, report.status), receipt.fenced_at)
+
+
+def _is_later(head: TurnHead, receipt: Receipt) -> bool:
+    """Whether a run began after a fence. That of a takeover's message has the very generation."""
+    if receipt.reason is Reason.SUPERSEDED:
+        return head.generation >= receipt.generation
+    return head.generation > receipt.generation
+
+
+def _is_answered(item: Item) -> bool:
+    """Whether the turn below it answers it."""
+    return isinstance(item, MessageItem) and not item.outcome
 
 
 def _unsettled(item: Item) -> tuple[Unconfirmed, ...]:

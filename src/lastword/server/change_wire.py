@@ -169,10 +169,10 @@ class ChangeOut(Struct, tag_field="change", tag=lambda name: name.removesuffix("
 
 
 class PlacedOut(ChangeOut):
-    """An item is there that was not: behind the one of that key, or behind all."""
+    """An item is there that was not: before the one of that key, or behind all."""
 
     item: ItemOut
-    after: str | None
+    before: str | None
 
 
 class ItemIsOut(ChangeOut):

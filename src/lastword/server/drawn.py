@@ -49,8 +49,8 @@ class Drawn:
                 return out.PartIsOut(name(run), place, self.part(part), live)
             case scene.PartGone(run, place):
                 return out.PartGoneOut(name(run), place)
-            case scene.Placed(item, after):
-                return out.PlacedOut(self.item(item), after and self._key(after))
+            case scene.Placed(item, before):
+                return out.PlacedOut(self.item(item), before and self._key(before))
             case scene.ItemIs(item):
                 return out.ItemIsOut(self._plain(item))
             case scene.ItemGone(key):

@@ -14,7 +14,7 @@ const MOST_WAITS = 200;
  * @type {{[C in Change["change"]]: (state: State, change: Extract<Change, {change: C}>) => State}}
  */
 const appliers = {
-  placed: (state, { item, after }) => placed(state, known(item), after),
+  placed: (state, { item, before }) => placed(state, known(item), before),
   itemis: (state, { item }) => ({
     ...state,
     items: state.items.map((one) => (one.key === item.key ? known(item) : one)),
@@ -70,13 +70,13 @@ export function firstWords(text) {
   return line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
 
-/** @param {State} state @param {Item} item @param {string | null} after @returns {State} */
-function placed(state, item, after) {
+/** @param {State} state @param {Item} item @param {string | null} before @returns {State} */
+function placed(state, item, before) {
   const items = state.items.slice();
   const here = items.findIndex((one) => one.key === item.key); // among what was fetched later
-  const behind = after === null ? -1 : items.findLastIndex((one) => one.key === after);
+  const place = before === null ? -1 : items.findIndex((one) => one.key === before);
   if (here >= 0) items[here] = joinedTurn(items[here], item);
-  else items.splice(behind < 0 ? items.length : behind + 1, 0, item);
+  else items.splice(place < 0 ? items.length : place, 0, item);
   const pending = state.pending.filter((id) => item.key !== `message ${id}`);
   return { ...state, items, pending };
 }

@@ -331,7 +331,7 @@ export interface PhaseOut {
 export interface PlacedOut {
   change: "placed";
   item: MessageItemOut | TurnItemOut | ReceiptItemOut | NoteItemOut;
-  after: string | null;
+  before: string | null;
 }
 
 export interface Problem {
