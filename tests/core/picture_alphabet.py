@@ -28,11 +28,12 @@ BOUNDS: dict[str, tuple[str, ...]] = {
         *("stop_keeping", "stop_own", "stop_waiting"),
     ),
     "below": ("text", "ask_below", "answer_below"),
+    "kept": ("text", "ask_below", "ask_kept", "answer_kept"),
     "notes": ("text", "note", "summarise", "leave_out"),
     "beside": ("start", "end", "pause", "complete", "use", "note"),
 }
 ENDS = ("finish", "stop", "stop_slowly", "settle", "take_over")
-MOST = {"say": 2, "text": 2, "stop_waiting": 2}
+MOST = {"say": 2, "text": 2, "stop_waiting": 2, "ask_kept": 2}
 
 
 def _going(world: World) -> bool:
@@ -58,6 +59,8 @@ _MAY: dict[str, Callable[[World], bool]] = {
     "answer": lambda w: w.question is not None,
     "ask_below": lambda w: _going(w) and w.below is None,
     "answer_below": lambda w: w.below is not None,
+    "ask_kept": lambda w: w.said > 0 and w.kept is None,
+    "answer_kept": lambda w: w.kept is not None,
     "start": lambda w: _going(w) and w.process is None,
     "end": lambda w: w.process is not None,
     "note": lambda w: w.said > 0,

@@ -26,6 +26,7 @@ from tests.core.explorer import must
 from tests.core.picture_world import SESSION, World
 from tests.core.screen import Screen, seen_in
 
+NOT_OURS = {"below", "kept"}  # whose questions are other runs'
 Make: TypeAlias = Callable[[SessionId], Picture]
 
 
@@ -36,7 +37,7 @@ def prompt(world: World, make: Make = Picture) -> Picture:
         changes = picture.hear(event, event.generation)
         screen.draw(changes)
         must(picture.hear(event, event.generation) == [], "a fact heard twice changes nothing")
-        asks = {one.run for one in picture.questions.values() if one.id != "below"}
+        asks = {one.run for one in picture.questions.values() if one.id not in NOT_OURS}
         must(asks <= {picture.phase.active}, "nobody is asked for a run that is over")
     must(seen_in(screen) == seen_in(picture), "the changes, applied, are the picture")
     return picture
@@ -80,6 +81,8 @@ def lagging(world: World, behind: int, whole: dict[str, object], make: Make = Pi
     must(seen_in(screen) == seen_in(picture), "the changes, applied late, are the picture")
     late = [c for event, c in changes if is_live(c) and event.generation < fenced]
     must(not late, "no live change follows the fence of its generation")
+    kept = {"kept"} if world.kept else set[str]()
+    must(kept <= set(picture.questions), "what a run that was kept asks is open, late or not")
     if world.active is None:  # else some of it may wait for its end
         must(lasting(picture) == whole, "what was let out before a fence is on record")
 
@@ -162,7 +165,7 @@ def true_to(world: World, picture: Picture) -> None:
     open_ = {question.id for question in world.questions}
     must(set(picture.questions) == open_, "a question is open until it is answered or withdrawn")
     waits = {wait.call for wait in picture.waits.values() if not wait.until}
-    asked = {question.call for question in world.questions}
+    asked = {question.call for question in world.questions if question.id != "kept"}
     must(waits == asked, "a call waits while its question is open")
     said = {f.call: f.allowed for f in facts if isinstance(f, Answered)}
     must(

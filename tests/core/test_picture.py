@@ -15,6 +15,7 @@ FLOORS = {
     "collected": 600,
     "waiting": 200,
     "below": 100,
+    "kept": 270,
     "notes": 365,
     "beside": 390,
 }

@@ -167,8 +167,9 @@ CELL = StoredCell(
 )
 def test_an_effect_may_leave_until_its_generation_is_fenced(fact: Fact, *, effect: bool) -> None:
     assert is_effect(fact) == effect
-    assert may_leave(fact, Generation(3), Generation(3))
-    assert may_leave(fact, Generation(3), Generation(4)) == (not effect)
+    event = FeedEvent(1, SESSION, Generation(3), fact)
+    assert may_leave(event, Generation(3))
+    assert may_leave(event, Generation(4)) == (not effect)
 
 
 @pytest.mark.scenario("R4")

@@ -11,6 +11,7 @@ import pytest
 
 from lastword import Run, Runtime
 from lastword.agent.permission import Questions
+from tests.promise.workshop import until
 from tests.server.asking import outcomes
 from tests.server.client import SECRET, Answer, ApiToken, Client, served, upto
 
@@ -150,3 +151,40 @@ async def test_where_nothing_asks_there_is_no_question_to_answer() -> None:
         told = {"allow": True, "generation": 1}
         answered = await client.post("/v1/sessions/s/permissions/x", told)
         assert (answered.status, answered.problem) == (404, "unknown-question")
+
+
+@pytest.mark.scenario("W66", part="server")
+async def test_who_was_cut_off_is_asked_what_a_kept_run_asked_before_a_stop() -> None:
+    asks = asyncio.Event()
+
+    async def pay(amount: int) -> str:
+        return f"paid {amount}"
+
+    async def child(run: Run) -> None:
+        await asks.wait()
+        await run.call(pay, 7)
+
+    async def parent(run: Run) -> None:
+        await run.child("pay", engine=child, keep=True)
+        await run.emit("It is on its way.")
+        await asyncio.Event().wait()
+
+    questions = Questions()
+    async with (
+        Runtime(parent, before_tool=questions.as_before_tool()) as runtime,
+        served(runtime, questions=questions) as client,
+    ):
+        async with client.events("s") as events:
+            await client.send("s", "go")
+            [*_, last] = await upto(events, "text")
+        asks.set()
+        await until(lambda: bool(questions.open()))
+        await client.stop("s")
+
+        async with client.events("s", last_event_id=last["id"]) as again:
+            told = await asked(again)
+        async with client.events("s") as anew:
+            first = await anext(anew)
+
+    assert told["tool"] == "pay"
+    assert [one["id"] for one in first["questions"]] == [told["id"]]

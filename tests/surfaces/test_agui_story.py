@@ -23,7 +23,7 @@ from lastword.core.model import CallId, Generation, Message, MessageId, Outcome,
 from lastword.core.picture import Picture
 from lastword.core.question import Question
 from lastword.core.receipt import Receipt
-from lastword.core.story import FeedEvent
+from lastword.core.story import FeedEvent, may_leave
 from lastword.server.agui_events import AguiRun, Encoder, Event, interrupt_id
 from lastword.server.shapes import Shapes, encode
 from tests.core.picture_alphabet import made
@@ -32,7 +32,12 @@ from tests.server.agui_node import clients
 from tests.surfaces.stories import of, stories
 
 W53 = pytest.mark.scenario("W53", part="surfaces")
-APART = {"ask", "ask_below", "steer"}  # a stream is over, or begins, in the middle of a run
+APART = {
+    "ask",
+    "ask_below",
+    "ask_kept",
+    "steer",
+}  # a stream is over, or begins, in the middle of a run
 
 
 @dataclass(eq=False)
@@ -144,9 +149,7 @@ async def test_a_stream_that_is_behind_tells_nothing_of_a_run_after_its_fence(
     for behind in range(len(world.events)):
         told = drive(world, behind)
         in_time = [
-            event.fact
-            for event in world.events
-            if event.number <= behind or event.generation >= last
+            event.fact for event in world.events if event.number <= behind or may_leave(event, last)
         ]
         texts = {fact.text for fact in in_time if isinstance(fact, Text)}
         words = told.all("TEXT_MESSAGE_CONTENT", "delta")

@@ -45,7 +45,7 @@ from lastword.core.scene import (
     Wait,
     WaitIs,
 )
-from lastword.core.story import Fact, FeedEvent, is_effect, run_of
+from lastword.core.story import Fact, FeedEvent, is_effect, is_elsewhere, run_of
 from lastword.core.turns import Turns
 
 _MOST_WAITS = 200
@@ -151,6 +151,8 @@ class Picture:
         if effect and run in self._over:
             return True
         if run in self._held or (effect and event.generation < max(self._fence, fenced)):
+            if is_elsewhere(event.fact, self.session):
+                return False  # its run goes on, and its end is not told here
             self._held.setdefault(run, []).append(event)
             return True
         return False
@@ -209,8 +211,8 @@ class Picture:
             case story.Result():
                 self._unasked(at, lambda wait: wait.call == fact.call)
                 turns.ended(fact, at)
-            case story.Asked(run, call, tool):
-                self._asked(Wait(call, run, tool, at), fact.question, live=live)
+            case story.Asked():
+                self._asked(fact, at, live=live)
             case story.Answered():
                 self._answered(fact, at)
             case story.Withdrawn(call=call, ask=ask):
@@ -260,19 +262,23 @@ class Picture:
             self._turns.said(one.message, 0.0)
         self._changes.append(QueueIs(queue))
 
-    def _asked(self, wait: Wait, question: Question | None, *, live: bool) -> None:
-        if question and live:  # else nobody can be asked any more
-            self.questions[question.id] = question
-            self._changes.append(AskOpened(question, live))
-        if wait.call not in self.waits:
-            self.waits[wait.call] = wait
-            self._changes.append(WaitIs(wait))
+    def _asked(self, told: story.Asked, at: float, *, live: bool) -> None:
+        elsewhere = is_elsewhere(told, self.session)
+        if told.question and live:  # else nobody can be asked any more
+            self.questions[told.question.id] = told.question
+            self._changes.append(AskOpened(told.question, not elsewhere))
+        if told.call not in self.waits and not elsewhere:  # whose call stands in a turn of this one
+            self.waits[told.call] = Wait(told.call, told.run, told.tool, at)
+            self._changes.append(WaitIs(self.waits[told.call]))
             for old in list(self.waits)[:-_MOST_WAITS]:
                 del self.waits[old]
 
     def _answered(self, told: story.Answered, at: float) -> None:
         run, call, answer = told.run, told.call, told.answer
+        asked = self.questions.get(told.ask)
         self._closed(told.ask, answer)
+        if asked and asked.run == run and asked.session != self.session:
+            return  # of a run elsewhere
         wait = self.waits.get(call) or Wait(call, run)  # asked before what is known here
         if not wait.until:
             self.waits[call] = replace(wait, until=at, answer=answer)

@@ -9,7 +9,7 @@ then, are not.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, assert_never
 
 from lastword.core.asks import Answer
 from lastword.core.cell import StoredCell
@@ -366,13 +366,16 @@ def is_live(change: Change) -> bool:
 
 def as_record(change: Change) -> Change | None:
     """A live change, for who comes to it when its generation is fenced: what was said and called is
-    told as that; a mark, a question, the start of a process are not told any more."""
+    told as that; a mark, a question, the start of a process are not told any more. What is not live
+    is told as it is."""
     match change:
         case PartIs() | Grew():
             return replace(change, live=False)
-        case AskOpened() | ProcessStarts() | UsageIs():
-            return None
-        case PhaseIs():
+        case AskOpened() | ProcessStarts() | UsageIs() | PhaseIs():
             return None if change.live else change
-        case _:
+        case Placed() | ItemIs() | ItemGone() | TurnIs() | PartGone() | MessageIs() | PendingIs():
             return change
+        case QueueIs() | AskClosed() | WaitIs() | ProcessIs() | ProgramIs():
+            return change
+        case _:
+            assert_never(change)

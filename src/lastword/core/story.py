@@ -87,7 +87,6 @@ Passing: TypeAlias = (
 Fact: TypeAlias = Entry | Passing
 FACTS: tuple[type, ...] = (*get_args(Entry), *get_args(Passing))
 _KINDS = {one: one.__name__.lower().removesuffix("news") for one in FACTS}
-_EFFECTS = {Text, Thinking, Progress, Called, Begun, Asked, Used}
 
 
 def kind_of(fact: Fact) -> str:
@@ -103,18 +102,27 @@ def run_of(fact: Fact) -> RunId | None:
 def is_effect(fact: Fact) -> bool:
     """Whether a run does something by it, rather than the session telling what became of it."""
     match fact:
+        case Text() | Thinking() | Progress() | Called() | Begun() | Asked() | Used():
+            return True
         case Typing(on=on):
             return on
         case ProcessNews(state=state):
             return state == "starting"
+        case Said() | Began() | Finished() | Receipt() | Settled() | Recovery():
+            return False
+        case Result() | Answered() | Withdrawn() | Note() | Summary() | LeftOut():
+            return False
+        case Unshown() | Declined() | QueueNews() | ProgramNews():
+            return False
         case _:
-            return type(fact) in _EFFECTS
+            assert_never(fact)
 
 
-def may_leave(fact: Fact, generation: int, fenced: int) -> bool:
-    """Whether what was let through at a generation may be told now, `fenced` being where the last
-    stop or takeover of its session has moved that to."""
-    return generation >= fenced or not is_effect(fact)
+def is_elsewhere(fact: Fact, session: SessionId) -> bool:
+    """Whether it is what a run asks that is not this session's, nor any run's of it: one below
+    that was kept. It is told here because a person is, and no fence from here reaches it."""
+    asked = fact.question if isinstance(fact, Asked) else None
+    return asked is not None and asked.session != session and asked.run == run_of(fact)
 
 
 def words_of(fact: Fact) -> str:  # noqa: C901, PLR0911, PLR0912 - one match
@@ -176,3 +184,11 @@ class FeedEvent(NamedTuple):
 
     def __str__(self) -> str:
         return self.text
+
+
+def may_leave(event: FeedEvent, fenced: int) -> bool:
+    """Whether what was let through may be told now, `fenced` being where the last stop or takeover
+    of its session has moved the generation to."""
+    if event.generation >= fenced or not is_effect(event.fact):
+        return True
+    return is_elsewhere(event.fact, event.session)

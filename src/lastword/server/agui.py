@@ -106,7 +106,8 @@ async def run(asked: ApiRequest, scope: Scope, receive: Receive, send: Send) -> 
                 await _refuse(asked, error, send)
                 return
             encoder = Encoder(about, asked.shapes)
-            moment = still(following.picture, following.session.fenced)
+            session = following.session
+            moment = still(following.picture, session.fenced, session.questions)
             first = framed(await asyncio.to_thread(encoder.first, moment, ended))
         hub = desk.streams.hub(following.session, asked.shapes)
         telling = AguiStream(hub, following, encoder, asked.questions)

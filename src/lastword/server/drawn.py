@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 from lastword.core import scene
 from lastword.core.asks import Answer
 from lastword.core.picture import Picture
+from lastword.core.question import Question
 from lastword.core.scene import Change, Item, Part, Phase
 from lastword.server import change_wire as out
 from lastword.server.shapes import Shapes
@@ -168,9 +169,10 @@ def _answer(answer: Answer | None) -> out.ToldAnswer | None:
     return answer and out.ToldAnswer(answer.allowed, answer.by, answer.scope)
 
 
-def still(picture: Picture, fenced: int) -> Picture:
+def still(picture: Picture, fenced: int, asked: Iterable[Question]) -> Picture:
     """What a thread may look at while the other goes on: what is changed in its place is copied.
-    What is fenced is not going on any more, though nobody has told of that yet."""
+    What is fenced is not going on any more, though nobody has told of that yet; what a run that
+    was kept has `asked` is."""
     copy = Picture(picture.session)
     copy.seen, copy.phase, copy.queue = picture.seen, picture.phase, picture.queue
     copy.items[:] = [
@@ -183,6 +185,8 @@ def still(picture: Picture, fenced: int) -> Picture:
     if fenced <= picture.phase.generation:
         copy.questions = dict(picture.questions)
     else:
+        open_ = {one.id for one in asked}
+        copy.questions = {id_: one for id_, one in picture.questions.items() if id_ in open_}
         copy.phase = replace(picture.phase, typing=False)
     return copy
 

@@ -91,7 +91,7 @@ async def _from_where(asked: ApiRequest, hub: Hub[Watcher]) -> tuple[int, bytes]
         # and from here on nothing is waited for
         id_, fenced = hub.id_of(picture.seen), session.fenced
         about = session_out(asked, session, overview)
-        moment = _Moment(id_, about, still(picture, fenced), hub.before)
+        moment = _Moment(id_, about, still(picture, fenced, session.questions), hub.before)
         frame = await asyncio.to_thread(moment.frame, asked.shapes)
         if session.fenced == fenced:  # if not, it would tell of what was stopped since
             return moment.picture.seen, frame
