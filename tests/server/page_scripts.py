@@ -46,14 +46,14 @@ FENCED = """async () => {
   });
   const heard = said();
   hear({ change: "placed", item: { kind: "note", key: "note 1", text: "x" }, before: null });
-  const receipt = { generation: 2, reason: "stopped", runs: [run], quiet: false, unconfirmed: [] };
+  const receipt = { generation: 2, reason: "stopped", runs: [run], quiet: false, rows: [] };
   const item = { kind: "receipt", key: "receipt 2 stopped", receipt, settled: false };
   hear({ change: "placed", item, before: "note 1" });
   const { stopping, questions } = state;
   hear({ change: "itemis", item: { ...item, settled: true } });
   const order = state.items.map((one) => one.kind).join(" ");
-  const { quiet } = state.items.find((one) => one.kind === "receipt").receipt;
-  return { silent, waits, heard, asks: questions.length, stopping, order, quiet };
+  const { settled } = state.items.find((one) => one.kind === "receipt");
+  return { silent, waits, heard, asks: questions.length, stopping, order, settled };
 }"""
 
 # a text that grows by so many characters at a time, beside the same text at once

@@ -62,7 +62,7 @@ def test_a_run_that_is_being_stopped_is_silent_until_that_is_known(modules: Modu
         "asks": 0,
         "stopping": None,
         "order": "message turn receipt note",
-        "quiet": True,
+        "settled": True,
     }
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from typing import Any, cast
 
 import msgspec
 import pytest
 
+from lastword import Run, Runtime
 from lastword.core.plain import written
 from lastword.core.receipt import Receipt
 from lastword.server.shapes import Shapes, encode, unread
 from lastword.server.wire import ReceiptOut
 from tests.core.filled import receipts
+from tests.promise.workshop import until
+from tests.server.client import served
 
 BESIDES = {"idle", "quiet", "words", "rows"}
 NO_SECRET = {"level"}  # how strictly processes are held is said to whoever stops
@@ -49,6 +54,47 @@ def test_who_may_not_read_is_told_no_words_of_any_field() -> None:
             told = unread(receipt)
             assert "secret" not in _words(told.to_dict()[name], SEEN.get(name, set())), name
             assert told.rows() == unread(told).rows()
+
+
+@pytest.mark.scenario("W51", part="server")
+async def test_what_has_ended_since_is_told_so_wherever_its_receipt_is_read() -> None:
+    ends, called = threading.Event(), asyncio.Event()
+
+    async def engine(run: Run) -> None:
+        loop = asyncio.get_running_loop()
+
+        def deaf() -> None:
+            loop.call_soon_threadsafe(called.set)
+            ends.wait()
+
+        await run.call(deaf)
+
+    async with (
+        Runtime(engine, deadline=0.1, grace=0.05) as runtime,
+        served(runtime) as client,
+    ):
+        await client.send("s", "go")
+        await called.wait()
+        first = await client.stop("s")
+        before = (await client.get("/v1/sessions/s/receipts")).json["receipts"]
+        ends.set()
+        await until(lambda: not runtime.session("s").ending)
+        async with client.events("s") as anew:
+            snapshot = await anext(anew)
+        past = (await client.get("/v1/sessions/s/past")).json
+        listed = (await client.get("/v1/sessions/s/receipts")).json["receipts"]
+
+    assert "still ending" in first["words"]
+    assert [_ending(one) for one in before] == [("not all quiet yet", "still ending")]
+    items = [item["receipt"] for item in snapshot["items"] if item["kind"] == "receipt"]
+    items += [item["receipt"] for item in past["items"] if item["kind"] == "receipt"]
+    assert [_ending(one) for one in (*items, *listed)] == [("quiet by now", "ended only later")] * 3
+    assert all("still ending" not in one["words"] for one in (*items, *listed))
+
+
+def _ending(receipt: Any) -> tuple[str, str]:
+    rows = {row["kind"]: row for row in receipt["rows"]}
+    return rows["quiet"]["words"], rows["ending"]["label"]
 
 
 def _words(plain: Any, seen: set[str]) -> set[str]:

@@ -64,8 +64,7 @@ class Showing:
             case scene.Placed(item=scene.NoteItem(text=text)):
                 self._tell(updates.thought(text), _always)  # what was found after a restart, too
             case scene.ItemIs(item=scene.ReceiptItem(receipt, settled=True)):
-                words = f"What was still ending has ended. {receipt.words}"
-                self._tell(updates.thought(words), _always)
+                self._tell(updates.thought(receipt.last_words), _always)
             case scene.ProgramIs(cell):
                 frontiers.hear(cell)
             case scene.Placed() | scene.ItemIs() | scene.ItemGone() | scene.PartGone():

@@ -12,7 +12,7 @@ laws, explored in the tests:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import assert_never
 
@@ -23,7 +23,7 @@ from lastword.core.entries import Entry, Finished
 from lastword.core.model import CallId, Generation, MessageId, RunId, SessionId
 from lastword.core.question import Question
 from lastword.core.queue import QueueNews
-from lastword.core.receipt import ProcessNews, Receipt
+from lastword.core.receipt import ProcessNews, Receipt, Unconfirmed
 from lastword.core.scene import (
     AskClosed,
     AskOpened,
@@ -117,8 +117,12 @@ class Picture:
         self.questions = {question.id: question for question in questions}
         self.programs = {cell.id: cell for cell in programs}
         self.processes = {span.key: span for span in processes}
-        self._turns.settle(phase.ending)
+        self.settle(phase.ending)
         self._changes.clear()
+
+    def settle(self, ending: Collection[Unconfirmed]) -> None:
+        """No more than this is still ending, whatever the receipts in the log say."""
+        self._turns.settle(ending)
 
     def hear(self, event: FeedEvent, fenced: int = 0, *, taken: bool = False) -> list[Change]:
         """What is different with this event; nothing if it was heard before.

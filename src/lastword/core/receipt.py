@@ -9,7 +9,7 @@ task, a process), nobody here can see, and its words say so.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import field
 from itertools import groupby
 from typing import Any, Literal, Self
@@ -24,7 +24,7 @@ from lastword.core.model import (
     Status,
 )
 from lastword.core.plain import from_plain, to_plain
-from lastword.core.rows import Row, RowKind, Tone, at_length, count, row, short, some
+from lastword.core.rows import Row, RowKind, Tone, at_length, count, headline, row, short, some
 from lastword.core.value import value
 
 
@@ -178,6 +178,11 @@ class Receipt:
             for status in (Status.COMPLETED, Status.NOT_STARTED, Status.MAY_HAVE_EXECUTED)
         }
 
+    def has_settled(self, ending: Iterable[Unconfirmed]) -> bool:
+        """The log keeps a receipt as it was written: whether what was still ending then has ended
+        since, if no more than this is `ending` now."""
+        return not self.quiet and not set(self.unconfirmed) & set(ending)
+
     async def settled(self) -> Receipt:
         """Wait until what was still dying has ended; return the receipt that says so."""
         return self if self.later is None else await self.later()
@@ -207,6 +212,11 @@ class Receipt:
     def words(self) -> str:
         """The same without an id, for where a person talks, who knows neither."""
         return at_length(self.rows(ids=False))
+
+    @property
+    def last_words(self) -> str:
+        """What is told when what was still ending has ended."""
+        return f"What was still ending has ended. {headline(self.rows(ids=False, settled=True))}"
 
     def rows(self, *, ids: bool = True, settled: bool = False) -> tuple[Row, ...]:
         """All there is to know of it, in the order in which it is told: the one wording.

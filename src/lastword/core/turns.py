@@ -5,7 +5,7 @@ Every function is one fact. Each can be heard again, or after what came later, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Literal
 
@@ -355,11 +355,11 @@ class Turns:
         left = [one for item in self.items for one in _unsettled(item)]
         return tuple(dict.fromkeys(left))
 
-    def settle(self, ending: Iterable[Unconfirmed]) -> None:
+    def settle(self, ending: Collection[Unconfirmed]) -> None:
         """The log keeps a receipt as it was written; no more than this is still ending."""
         for place, item in enumerate(self.items):
-            if isinstance(item, ReceiptItem) and not set(_unsettled(item)) & set(ending):
-                self.items[place] = replace(item, settled=not item.receipt.quiet)
+            if isinstance(item, ReceiptItem) and item.receipt.has_settled(ending):
+                self.items[place] = replace(item, settled=True)
 
     def _fenced(self, run: RunId, receipt: Receipt) -> None:
         turn = self._turns.get(run)

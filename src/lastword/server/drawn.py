@@ -103,7 +103,8 @@ class Drawn:
     ) -> out.MessageItemOut | out.ReceiptItemOut:
         if isinstance(item, scene.MessageItem):
             return out.MessageItemOut(item.key, item.message, item.outcome, item.error)
-        return out.ReceiptItemOut(item.key, self._shapes.receipt(item.receipt), item.settled)
+        told = self._shapes.receipt(item.receipt, settled=item.settled)
+        return out.ReceiptItemOut(item.key, told, item.settled)
 
     def _key(self, key: str) -> str:
         kind, _, name = key.partition(" ")

@@ -52,7 +52,9 @@ async def past(asked: ApiRequest) -> Reply:
     limit = asked.number("limit", 100, least=1)
     session = await asked.readable()
     page = await session.record.page(before, limit, PAGE)
+    ending = session.ending
     earlier, picture = await folded(session, page, notes=f"note before {before}")
+    picture.settle(ending)
     return await made(await asyncio.to_thread(Drawn(asked.shapes).past, picture, earlier))
 
 
@@ -101,8 +103,10 @@ async def receipts(asked: ApiRequest) -> Reply:
     session = await asked.readable()
     found = await session.record.receipts(after, limit + 1)
     more = after + limit if len(found) > limit else None
-    shapes, page = asked.shapes, found[:limit]
-    told = await asyncio.to_thread(lambda: [shapes.receipt(one) for one in page])
+    shapes, page, ending = asked.shapes, found[:limit], session.ending
+    told = await asyncio.to_thread(
+        lambda: [shapes.receipt(one, settled=one.has_settled(ending)) for one in page]
+    )
     return await made(wire.Receipts(told, more))
 
 

@@ -274,7 +274,7 @@ async def _stopped(asked: ApiRequest, session: Session, run: str | None, reason:
     receipt = await (answer.fenced() if wait == "fence" else answer)
     told = _short(asked.seen(receipt))
     if not receipt and await asked.desk.runtime.overview(session.id) is None:
-        told.words = f"There is no session {asked.name} of yours here, so nothing was stopped."
+        told.words += f" There is no session {asked.name} of yours here."
     return reply(wire.Stopped(told))
 
 

@@ -40,6 +40,7 @@ from lastword.core.plain import written
 from lastword.core.question import Question
 from lastword.core.queue import Queued, QueueNews
 from lastword.core.receipt import Receipt, Unconfirmed
+from lastword.core.rows import at_length
 from lastword.core.scene import Span
 from lastword.core.shown import Shown
 from lastword.runtime.ticket import Ticket
@@ -94,7 +95,7 @@ class Shapes:
             **fields,
             idle=not known,
             quiet=known.quiet,
-            words=str(known),
+            words=at_length(known.rows(settled=settled)),
             rows=list(known.rows(ids=False, settled=settled)),
         )
 

@@ -14,6 +14,7 @@ from typing import Protocol, get_args
 from lastword.agent.permission import Questions
 from lastword.core.model import Policy
 from lastword.core.receipt import Receipt
+from lastword.core.rows import at_length
 from lastword.core.value import value
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
@@ -100,7 +101,10 @@ async def _receipt(talk: CommandHost, _: str) -> str:
     if receipt is None:
         found = [entry for entry in await talk.session.log() if isinstance(entry, Receipt)]
         receipt = found[-1] if found else None
-    return marked(receipt.words) if receipt else "Nothing was stopped here."
+    if receipt is None:
+        return "Nothing was stopped here."
+    settled = receipt.has_settled(talk.session.ending)
+    return marked(at_length(receipt.rows(ids=False, settled=settled)))
 
 
 async def _processes(talk: CommandHost, words: str) -> str:

@@ -97,8 +97,7 @@ class Telling:
             case scene.ItemIs(item):
                 if isinstance(item, scene.ReceiptItem) and item.settled:
                     self.receipt = item.receipt
-                    session = short(item.receipt.session)
-                    self.aside(f"What was still ending has ended ({session}).")
+                    self.aside(item.receipt.last_words)
             case scene.TurnIs(head):
                 self._turn(head)
             case scene.PartIs(part=part, live=live):

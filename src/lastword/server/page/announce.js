@@ -1,6 +1,6 @@
 // For whoever listens instead of looking: finished things, once, and not each word as it comes.
 
-import { headline, noteworthy, rowLine, rowsOf } from "./receipt-rows.js";
+import { headline, noteworthy, rowLine } from "./receipt-rows.js";
 import { standing } from "./programs.js";
 import { endWords, waitsFor } from "./program-words.js";
 import { plain, short } from "./words.js";
@@ -44,7 +44,7 @@ function firstLines({ lines: all, summary }) {
 function toldOf(item, before) {
   if (item === before) return [];
   if (item.kind === "receipt") {
-    const rows = rowsOf(item.receipt);
+    const { rows } = item.receipt;
     return [plain([headline(rows), ...noteworthy(rows).map(rowLine)].join(". "))];
   }
   if (item.kind !== "turn" || before?.kind !== "turn" || before.outcome || !item.outcome) return [];

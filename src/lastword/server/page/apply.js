@@ -3,7 +3,6 @@
 
 import { joinedCall, joinedTurn, withNewer } from "./older.js";
 import { programmed } from "./programs.js";
-import { known } from "./receipt-rows.js";
 
 /** @import { Change, Item, Part, State, Turn, Wait } from "./types.d.ts" */
 
@@ -14,10 +13,10 @@ const MOST_WAITS = 200;
  * @type {{[C in Change["change"]]: (state: State, change: Extract<Change, {change: C}>) => State}}
  */
 const appliers = {
-  placed: (state, { item, before }) => placed(state, known(item), before),
+  placed: (state, { item, before }) => placed(state, item, before),
   itemis: (state, { item }) => ({
     ...state,
-    items: state.items.map((one) => (one.key === item.key ? known(item) : one)),
+    items: state.items.map((one) => (one.key === item.key ? item : one)),
   }),
   itemgone: (state, { key }) => ({
     ...state,

@@ -4,6 +4,7 @@
 import { findTurn } from "./apply.js";
 import { confirmEnd } from "./dialogs.js";
 import { GONE, LATE as PROGRAM_LATE } from "./program-words.js";
+import { headline } from "./receipt-rows.js";
 import { call, sessionPath } from "./wire.js";
 import { phase, stoppable } from "./view.js";
 
@@ -240,7 +241,7 @@ export class Desk {
 
   /** @param {ReceiptOut} receipt */
   #tellIdle(receipt) {
-    if (receipt.idle) this.#notices.say("Nothing was running.");
+    if (receipt.idle) this.#notices.say(`${headline(receipt.rows)}.`);
   }
 
   /** @param {Question} question @param {Choice} choice */

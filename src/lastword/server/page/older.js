@@ -1,14 +1,12 @@
 // What was before, which is fetched when somebody wants to read it: it goes before all that is there,
 // and the turn that it was cut off in is made whole.
 
-import { known } from "./receipt-rows.js";
-
 /** @import { Item, Older, Part, State, Turn, Wait } from "./types.d.ts" */
 
 /** @param {State} state @param {Older} older @returns {State} */
 export function prepended(state, { items: told, messages, pending, waits, before, more }) {
   const here = new Map(state.items.map((item) => [item.key, item]));
-  const past = told.map(known).filter((item) => item.kind !== "receipt" || !here.has(item.key));
+  const past = told.filter((item) => item.kind !== "receipt" || !here.has(item.key));
   const items = past.map((item) =>
     withAnswers(joinedTurn(item, here.get(item.key) ?? item), state.waits),
   );

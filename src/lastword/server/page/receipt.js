@@ -3,7 +3,7 @@
 
 import { button, h } from "./dom.js";
 import { icon, square } from "./icons.js";
-import { headline, noteworthy, rowLine, rowsOf } from "./receipt-rows.js";
+import { headline, noteworthy, rowLine } from "./receipt-rows.js";
 import { clock, plain, short } from "./words.js";
 
 /** @import { Row } from "./told.d.ts" */
@@ -14,14 +14,14 @@ export class Receipt extends HTMLElement {
   #key = null;
 
   /** @param {ReceiptItem} item @param {(text: string) => void} putBack */
-  show({ receipt }, putBack) {
+  show({ receipt, settled }, putBack) {
     if (this.#key === receipt) return;
     this.#key = receipt;
     const opened = this.querySelector("details")?.open ?? false;
-    const rows = rowsOf(receipt);
+    const { rows } = receipt;
     const told = noteworthy(rows);
     const slim = receipt.reason === "superseded" && !told.length;
-    this.className = `receipt ${slim ? "slim" : ""} ${receipt.quiet ? "quiet" : "ending"}`;
+    this.className = `receipt ${slim ? "slim" : ""} ${settled || receipt.quiet ? "quiet" : "ending"}`;
     this.setAttribute("role", "group");
     this.setAttribute("aria-label", "Receipt of a stop");
     this.dataset.generation = String(receipt.generation);

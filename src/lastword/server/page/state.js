@@ -5,7 +5,6 @@
 import { apply, findTurn, firstWords } from "./apply.js";
 import { byId, prepended } from "./older.js";
 import * as program from "./programs.js";
-import { known } from "./receipt-rows.js";
 import * as stop from "./stopping.js";
 
 /**
@@ -199,7 +198,7 @@ function snapshot(state, event) {
     level: phase.level || state.level,
     known: true,
     title: session.title || firstWords(messages[0]?.text ?? ""),
-    items: event.items.map(known),
+    items: event.items,
     messages: { ...there, ...Object.fromEntries(unheard.map((id) => [id, state.messages[id]])) },
     sending: Object.fromEntries(unheard.map((id) => [id, true])),
     pending,

@@ -80,7 +80,7 @@ export type Session = Pick<told.SessionOut, "id" | "title" | "state" | "at"> & {
   fresh?: boolean; // it exists on this page only
 };
 export type Message = { id: string; text: string; at?: number } & Partial<told.MessageOut>;
-export type Receipt = told.ReceiptOut & { later?: told.Unconfirmed[] };
+export type Receipt = told.ReceiptOut;
 export type Cell = told.CellOut;
 export type EndedCell = Cell & { ending: told.CellEnding };
 export type Process = told.ProcessOut;
@@ -113,7 +113,7 @@ export type Turn = told.TurnItemOut & {
   spots?: number[]; // where the parts stand that the server counts, if earlier ones were fetched
 };
 export type MessageItem = told.MessageItemOut;
-export type ReceiptItem = Omit<told.ReceiptItemOut, "receipt"> & { receipt: Receipt };
+export type ReceiptItem = told.ReceiptItemOut;
 export type NoteItem = told.NoteItemOut;
 export type Item = Turn | MessageItem | ReceiptItem | NoteItem;
 export type Wait = told.WaitOut;
