@@ -23,7 +23,7 @@ from lastword.core.model import SessionId
 from lastword.core.story import FeedEvent
 from lastword.errors import AlreadyRunning, AnswerRefused, CellGone, QuestionWithdrawn
 from lastword.runtime.asks import Asks
-from lastword.surfaces.following import Following
+from lastword.surfaces.following import Following, whole
 from lastword.testing.seeded import explore
 from tests.cells.programs import ASK
 from tests.promise.disk import Disk
@@ -252,9 +252,7 @@ async def killed(*told: str) -> None:
 
 async def restarted(session: Session) -> Following:
     await session.loaded()
-    following = Following(session)
-    await following.begin()
-    return following
+    return Following(session, await whole(session))
 
 
 @pytest.mark.scenario("W56", part="agent")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from lastword.core.picture import Picture
 from tests.core.picture_laws import (
     Make,
-    drawn,
     from_the_log,
     lagging,
     lasting,
@@ -109,7 +108,6 @@ def histories(bounds: str, depth: int) -> Iterator[tuple[str, ...]]:
 def judge(moves: tuple[str, ...], make: Make = Picture) -> None:
     world = made(moves)
     picture = prompt(world, make)
-    drawn(picture)
     true_to(world, picture)
     whole = lasting(picture)
     for cut in range(len(moves)):

@@ -43,12 +43,6 @@ def prompt(world: World, make: Make = Picture) -> Picture:
     return picture
 
 
-def drawn(picture: Picture) -> None:
-    screen = Screen()
-    screen.draw(picture.drawn())
-    must(seen_in(screen) == seen_in(picture), "a picture is drawn out of nothing")
-
-
 def from_the_log(world: World, then: World, whole: dict[str, object], make: Make = Picture) -> None:
     """Who came at that moment read the log, and was told how all else stood; and then the rest."""
     picture = make(SESSION)
@@ -60,6 +54,7 @@ def from_the_log(world: World, then: World, whole: dict[str, object], make: Make
         questions=world.questions,
         programs=[world.program] if world.program else [],
         processes=world.spans,
+        begun=world.begun,
     )
     for event in then.events:
         picture.hear(event, event.generation)
@@ -111,7 +106,8 @@ def _uttered(picture: Picture) -> list[object]:
 
 
 def lasting(picture: Picture) -> dict[str, object]:
-    """All but what only passes: what a call wrote, that it began, what a run told of its doing."""
+    """All but what only passes: what a call wrote, when it began if it has ended, what a run told
+    of its doing."""
     seen = seen_in(picture)
     items: list[object] = []
     for item in picture.items:
@@ -120,8 +116,7 @@ def lasting(picture: Picture) -> dict[str, object]:
                 replace(
                     part,
                     output="",
-                    began=0.0,
-                    status=Status.INTENDED if part.status is Status.BEGUN else part.status,
+                    began=part.began if part.status is Status.BEGUN else 0.0,
                 )
                 if isinstance(part, CallPart)
                 else replace(part, at=0.0, until=0.0)

@@ -62,6 +62,7 @@ PICTURE_MUTATIONS = (
     picture("a question outlives its run", "_take", dropped("_closed"), "calls"),
     picture("a wait has no end", "_unasked", instead("not one.until", "False"), "calls"),
     picture("what ended is still ending", "stands", dropped("settle"), "beside"),
+    picture("a call that is made is about to be", "stands", dropped("being_made"), "calls"),
     picture("a program that ended stays", "_program", always("ending"), "beside"),
     turns("a message waits when its turn has come", "_take", never("pending"), "words"),
     turns("what joins a run does not", "began", never("_turns"), "queue"),

@@ -209,6 +209,11 @@ class World(Doings):
         return list(filter(None, (self.question, self.below, self.kept)))
 
     @property
+    def begun(self) -> dict[CallId, float]:
+        made = [(e.fact, e.at) for e in self.events if isinstance(e.fact, story.Begun)]
+        return {fact.call: at for fact, at in made if self.call == (fact.call, True)}
+
+    @property
     def phase(self) -> Phase:
         ending = self.ending.unconfirmed if self.ending else ()
         return Phase(Generation(self.generation), self.active, self.typing, ending)

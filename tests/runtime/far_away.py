@@ -156,6 +156,7 @@ class Away:
                 session.programs,
                 session.asks,
                 session.questions,
+                session.begun,
             )
 
         return self._there.ask("stand", look).result()

@@ -6,7 +6,7 @@ import pytest
 
 from lastword import Run, Runtime
 from lastword.agent.permission import Questions
-from lastword.surfaces.following import Following
+from lastword.surfaces.following import Following, whole
 from tests.promise.workshop import until
 
 
@@ -32,8 +32,7 @@ async def test_who_is_late_for_a_kept_run_s_question_is_asked_it_all_the_same(ho
     questions = Questions()
     async with Runtime(parent, before_tool=questions.as_before_tool()) as runtime:
         session = runtime.session("s")
-        late, first_event = Following(session), session.last_event
-        await late.begin()
+        late, first_event = Following(session, await whole(session)), session.last_event
         await session.send("go")
         await until(lambda: len(session.questions) == 1)
         await (session.stop() if how == "stop" else session.send("something new"))
@@ -50,8 +49,7 @@ async def test_who_is_late_for_a_kept_run_s_question_is_asked_it_all_the_same(ho
         await until(lambda: bool(session.questions) and session.questions[0].id != first.id)
         for _ in late.at_once():
             pass
-        anew = Following(session)
-        await anew.begin()
+        anew = Following(session, await whole(session))
         assert list(late.picture.questions.values()) == list(session.questions)
         assert late.picture.questions == anew.picture.questions
         assert late.picture.waits == anew.picture.waits

@@ -7,7 +7,7 @@ import pytest
 from lastword import Run, Runtime, Session
 from lastword.core.picture import Picture
 from lastword.core.scene import ReceiptItem
-from lastword.surfaces.following import Following
+from lastword.surfaces.following import Following, whole
 from tests.core.picture_laws import lasting
 
 W65 = pytest.mark.scenario("W65", part="surfaces")
@@ -23,9 +23,7 @@ async def briefly(run: Run) -> None:
 
 
 async def followed(session: Session) -> Following:
-    following = Following(session)
-    await following.begin()
-    return following
+    return Following(session, await whole(session))
 
 
 async def both(live: Following) -> tuple[Picture, Picture]:

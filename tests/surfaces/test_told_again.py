@@ -5,10 +5,14 @@ import asyncio
 import pytest
 
 from lastword import Run, Runtime
+from lastword.acp.showing import told_again
 from lastword.core.entries import Finished, LeftOut, Note, Summary
-from lastword.core.scene import TurnItem, Words
+from lastword.core.model import Status
+from lastword.core.picture import Picture
+from lastword.core.scene import CallPart, TurnItem, Words
 from lastword.core.story import FeedEvent
-from lastword.surfaces.following import Following
+from lastword.server.watching import pictured
+from lastword.surfaces.following import Following, whole
 from tests.core.picture_laws import lasting
 from tests.promise.workshop import until
 
@@ -30,8 +34,7 @@ async def test_what_is_noted_is_told_live_as_it_is_after_a_reload() -> None:
 
     async with Runtime(engine, level="tree", clock=lambda: 7.0) as runtime:
         session = runtime.session("s")
-        live, heard = Following(session), list[FeedEvent]()
-        await live.begin()
+        live, heard = Following(session, await whole(session)), list[FeedEvent]()
 
         async def follow() -> None:
             async for event, _ in live.heard():
@@ -44,14 +47,55 @@ async def test_what_is_noted_is_told_live_as_it_is_after_a_reload() -> None:
         await session.stop(said="that is enough")
         await until(lambda: live.picture.seen == session.last_event)
         following.cancel()
-        again = Following(session)
-        await again.begin()
+        again = Following(session, await whole(session))
         log = await session.log()
 
     told = [event.fact for event in heard if isinstance(event.fact, NOTES)]
     assert told == [entry for entry in log if isinstance(entry, NOTES)]
     assert {type(fact) for fact in told} == set(NOTES)
     assert lasting(live.picture)["items"] == lasting(again.picture)["items"]
+
+
+@pytest.mark.scenario("W57", part="surfaces")
+async def test_a_call_that_is_being_made_is_shown_so_to_who_comes_later() -> None:
+    called = asyncio.Event()
+
+    async def engine(run: Run) -> None:
+        async def look() -> str:
+            called.set()
+            await asyncio.Event().wait()
+            return "seen"
+
+        def asleep() -> None: ...
+
+        run.intend(asleep)
+        await run.call(look)
+
+    async with Runtime(engine, clock=lambda: 7.0) as runtime:
+        session = runtime.session("s")
+        live = Following(session, await whole(session))
+        await session.send("go")
+        await called.wait()
+        for _ in live.at_once():
+            pass
+        again = await whole(session)
+        page, *_ = await pictured(session, 100)
+        editor = list(told_again(again, "/", again.phase.active))
+        await session.stop()
+        assert not session.begun
+
+    stand = [("asleep", Status.INTENDED, 0.0), ("look", Status.BEGUN, 7.0)]
+    assert _calls(live.picture) == _calls(again) == _calls(page) == stand
+    assert [one["status"] for one in editor if "toolCallId" in one] == [
+        *("pending", "pending"),
+        "in_progress",
+    ]
+
+
+def _calls(picture: Picture) -> list[tuple[str, Status, float]]:
+    turns = [item for item in picture.items if isinstance(item, TurnItem)]
+    calls = [part for turn in turns for part in turn.parts if isinstance(part, CallPart)]
+    return [(call.name, call.status, call.began) for call in calls]
 
 
 @pytest.mark.scenario("W53", part="surfaces")
@@ -65,8 +109,7 @@ async def test_what_waited_with_a_message_that_was_taken_back_is_seen_to_be_answ
 
     async with Runtime(engine, on_message="collect") as runtime:
         session = runtime.session("s")
-        live = Following(session)
-        await live.begin()
+        live = Following(session, await whole(session))
         first = await session.send("first")
         await first.started()
         [gone, kept] = [await session.send(text) for text in ("gone", "kept")]
@@ -75,8 +118,7 @@ async def test_what_waited_with_a_message_that_was_taken_back_is_seen_to_be_answ
         await kept.outcome()
         for _ in live.at_once():
             pass
-        again = Following(session)
-        await again.begin()
+        again = Following(session, await whole(session))
 
     said = [part.text for part in _words(live)]
     assert said == ["re: first", "re: kept"]

@@ -31,10 +31,10 @@ from lastword.acp.wire import (
 )
 from lastword.agent.tools.files import Files
 from lastword.core.model import DEFAULTS, Policy
-from lastword.core.picture import Picture
 from lastword.errors import LastwordError, UnknownSession
 from lastword.runtime.runtime import Runtime
 from lastword.surfaces.commands import mode_of
+from lastword.surfaces.following import whole
 
 log = logging.getLogger("lastword")
 
@@ -194,9 +194,8 @@ class AcpAgent:
         return result
 
     async def _tell_again(self, talk: Talk) -> None:
-        picture = Picture(talk.session.id)
-        picture.record(await talk.session.log())
-        for update in told_again(picture, talk.root, talk.session.active):
+        picture = await whole(talk.session)
+        for update in told_again(picture, talk.root, picture.phase.active):
             talk.tell(update)
             await self.peer.outbox.room()
 

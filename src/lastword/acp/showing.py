@@ -160,7 +160,7 @@ def _again(picture: Picture, part: Part, root: str, *, going: bool) -> Iterator[
         case CallPart(nature=nature):
             if nature != "post":
                 yield updates.call(part, root)
-                if part.status in SETTLED:
+                if part.status in SETTLED or (going and part.status is Status.BEGUN):
                     yield updates.call_update(part)
                 elif not going:  # lost, not settled yet
                     yield updates.call_update(replace(part, status=Status.MAY_HAVE_EXECUTED))

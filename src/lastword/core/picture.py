@@ -12,7 +12,7 @@ laws, explored in the tests:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -29,12 +29,9 @@ from lastword.core.scene import (
     AskOpened,
     Change,
     Item,
-    MessageIs,
     Part,
-    PendingIs,
     Phase,
     PhaseIs,
-    Placed,
     ProcessIs,
     ProcessStarts,
     ProgramIs,
@@ -109,6 +106,7 @@ class Picture:
         questions: Iterable[Question] = (),
         programs: Iterable[StoredCell] = (),
         processes: Iterable[Span] = (),
+        begun: Mapping[CallId, float] | None = None,
     ) -> None:
         """How all stands that the log does not have, at one moment: that of an event's number."""
         self.seen = seen
@@ -117,6 +115,7 @@ class Picture:
         self.questions = {question.id: question for question in questions}
         self.programs = {cell.id: cell for cell in programs}
         self.processes = {span.key: span for span in processes}
+        self._turns.being_made(begun or {})
         self.settle(phase.ending)
         self._changes.clear()
 
@@ -160,20 +159,6 @@ class Picture:
             self._held.setdefault(run, []).append(event)
             return True
         return False
-
-    def drawn(self) -> list[Change]:
-        """The changes that make it out of nothing."""
-        return [
-            *(MessageIs(said) for said in self.messages.values()),
-            *(Placed(item) for item in self.items),
-            PendingIs(tuple(self.pending)),
-            QueueIs(self.queue),
-            *(AskOpened(question) for question in self.questions.values()),
-            *(WaitIs(wait) for wait in self.waits.values()),
-            *(ProcessIs(span) for span in self.processes.values()),
-            *(ProgramIs(cell) for cell in self.programs.values()),
-            PhaseIs(self.phase),
-        ]
 
     def _told(self) -> list[Change]:
         told, self._changes[:] = list(self._changes), []

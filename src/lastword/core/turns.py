@@ -5,7 +5,7 @@ Every function is one fact. Each can be heard again, or after what came later, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -202,6 +202,12 @@ class Turns:
         if before.status is Status.INTENDED:
             part = replace(before, status=Status.BEGUN, began=before.began or at)
             self._call_is(run, Generation(0), part, at, live=live)
+
+    def being_made(self, begun: Mapping[CallId, float]) -> None:
+        """These are, since then: the log has of a call that it was set out to, and how it ended."""
+        for call, at in begun.items():
+            if part := self._call(call):
+                self.begun(self._calls[call][0], call, part.name, at, live=False)
 
     def ended(self, result: Result, at: float) -> None:
         """How it ended."""

@@ -6,8 +6,7 @@ become durable is added to the journal as it is carried out, so the log has the 
 
 Most of what it takes (its `Work`) is there while there is something to do. Whoever waits for
 anything on the way to an act holds it at work meanwhile. A stop from another thread needs none: it
-is made at the seat, under the lock under which the session is let go, and is first in what is found
-next.
+is made at the seat, under the lock under which the session is let go, and is found first next.
 """
 
 from __future__ import annotations
@@ -253,6 +252,7 @@ class Conversation:
             programs=tuple(cell.stored for cell in work.cells.cells) if work else (),
             asks=seat.asks.open(self.id),
             questions=seat.asks.questions(self.id),
+            begun=work.runs.begun if work else {},
         )
 
     @property

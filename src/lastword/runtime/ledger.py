@@ -230,6 +230,15 @@ class Ledger:
     def reports(self) -> tuple[ToolReport, ...]:
         return tuple(made.report for made in self._calls)
 
+    @property
+    def begun(self) -> dict[CallId, float]:
+        """The calls that are being made, and since when."""
+        return {
+            made.id: made.effect.event.at
+            for made in self._calls
+            if made.status is Status.INTENDED and made.effect.begun and made.effect.event
+        }
+
     def settle(self) -> list[Entry]:
         """The run has lost its session: what never began never will, and the rest is unknown."""
         entries: list[Entry] = []

@@ -13,7 +13,7 @@ it does.
 from __future__ import annotations
 
 import concurrent.futures
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
@@ -22,6 +22,7 @@ from lastword.core.cell import StoredCell
 from lastword.core.events import EditAsked, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
 from lastword.core.model import (
     Attachment,
+    CallId,
     Generation,
     Message,
     MessageId,
@@ -79,6 +80,7 @@ class Doings(NamedTuple):
     programs: tuple[StoredCell, ...]  # those that have not ended, as they stand
     asks: tuple[Ask, ...]  # what can be answered now, here and below
     questions: tuple[Question, ...]  # what runs ask among that, as it is shown
+    begun: Mapping[CallId, float]  # the calls that are being made, and since when
 
 
 @value

@@ -14,7 +14,7 @@ from functools import partial
 from typing import NamedTuple
 
 from lastword.core.events import Ended, Event, SteeringTaken, StopAsked
-from lastword.core.model import Message, Outcome, Reason, RunId, SessionId, Turn
+from lastword.core.model import CallId, Message, Outcome, Reason, RunId, SessionId, Turn
 from lastword.core.orders import Join, Start
 from lastword.core.receipt import Unconfirmed
 from lastword.core.story import FeedEvent, Typing
@@ -240,6 +240,13 @@ class Runs:
         return self._stops.unconfirmed(
             one for run, one in tuple(self.going.items()) if run in stopped
         )
+
+    @property
+    def begun(self) -> dict[CallId, float]:
+        """The calls that are being made for the run that holds the session, and since when."""
+        active = self._seat.machine.active
+        going = self.going.get(active.run) if active else None
+        return going.ledger.begun if going else {}
 
     def end_processes_now(self, *, all_of_them: bool = False) -> None:
         """Those of stopped runs, although the loop may be stalled. Any thread may ask."""

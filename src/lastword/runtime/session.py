@@ -7,7 +7,7 @@ knows no lock, machine or task, so the other side may be in another process.
 from __future__ import annotations
 
 import concurrent.futures
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import get_args, overload
 
@@ -16,6 +16,7 @@ from lastword.core.cell import StoredCell
 from lastword.core.events import EditAsked, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
 from lastword.core.model import (
     Attachment,
+    CallId,
     Generation,
     Message,
     MessageId,
@@ -139,6 +140,11 @@ class Session:
     def spans(self) -> tuple[Span, ...]:
         """The processes that runs of it have started; of those that ended, the last hundred."""
         return self._counterpart.doings().spans
+
+    @property
+    def begun(self) -> Mapping[CallId, float]:
+        """The calls of tools that are being made now, and since when, in seconds since 1970."""
+        return self._counterpart.doings().begun
 
     @property
     def ending(self) -> tuple[Unconfirmed, ...]:

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from starlette.types import Receive, Scope, Send
 
 from lastword.core.picture import Picture
-from lastword.core.scene import Phase
 from lastword.errors import LastwordError
 from lastword.runtime.clock import time_of_day
 from lastword.runtime.session import Session
@@ -27,6 +26,7 @@ from lastword.server.records import folded
 from lastword.server.sessions import session_out
 from lastword.server.shapes import PAGE, Shapes
 from lastword.server.streams import Watcher
+from lastword.surfaces.following import standing
 
 _ENTRIES = 300  # of the log that a snapshot has
 
@@ -139,16 +139,7 @@ async def pictured(session: Session, most: int) -> tuple[Picture, str, int]:
     its number, and how many entries come before it. While the log is folded things happen."""
     page = await session.record.page(None, most, PAGE)  # and from here on nothing is waited for
     epoch = session.feed.epoch
-    phase = Phase(page.generation, session.active, page.typing, session.ending)
-    queue, questions, spans = session.waiting, session.questions, session.spans
-    programs = session.programs
+    stands = standing(session, page)
     earlier, picture = await folded(session, page)
-    picture.stands(
-        seen=page.number,
-        phase=phase,
-        queue=queue,
-        questions=questions,
-        programs=programs,
-        processes=spans,
-    )
+    stands(picture)
     return picture, epoch, earlier

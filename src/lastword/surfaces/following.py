@@ -7,12 +7,14 @@ run had said by then comes with its end, as what was said (`live` is false).
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from lastword.core.picture import Picture
 from lastword.core.scene import Change, Phase, is_live
 from lastword.core.story import FeedEvent
+from lastword.runtime.protocol import LogPage, View
 from lastword.runtime.session import Session
 
 
@@ -23,28 +25,36 @@ class Heard(NamedTuple):
     changes: list[Change]
 
 
+def standing(session: Session, read: View | LogPage) -> Callable[[Picture], None]:
+    """How all stands that the log does not have, in the step in which that was read; to be told to
+    a picture of it, whenever it is folded."""
+    return partial(
+        Picture.stands,
+        seen=read.number,
+        phase=Phase(read.generation, session.active, read.typing, session.ending),
+        queue=session.waiting,
+        questions=session.questions,
+        programs=session.programs,
+        processes=session.spans,
+        begun=session.begun,
+    )
+
+
+async def whole(session: Session) -> Picture:
+    """All of a session, as it is now. Raises LastwordError."""
+    view = await session.view()  # and from here on nothing is waited for
+    picture = Picture(session.id)
+    picture.record(view.entries)
+    standing(session, view)(picture)
+    return picture
+
+
 class Following:
-    """One session, from a moment on."""
+    """One session, from the moment of a picture on."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, picture: Picture | None = None) -> None:
         self.session = session
-        self.picture = Picture(session.id)
-
-    async def begin(self) -> list[Change]:
-        """Look at all of it as it is now; the changes that draw it. Raises LastwordError."""
-        session = self.session
-        view = await session.view()  # and from here on nothing is waited for
-        self.picture = Picture(session.id)
-        self.picture.record(view.entries)
-        self.picture.stands(
-            seen=view.number,
-            phase=Phase(view.generation, session.active, view.typing, session.ending),
-            queue=session.waiting,
-            questions=session.questions,
-            programs=session.programs,
-            processes=session.spans,
-        )
-        return self.picture.drawn()
+        self.picture = picture or Picture(session.id)
 
     def begin_after(self, number: int) -> None:
         """Follow what happened after an event; what was before is not looked at."""
