@@ -121,7 +121,7 @@ STOPS: dict[str, Try] = {
     "Runtime.stop_all": lambda stage, _: stage.runtime.stop_all(),
 }
 READS = {
-    *("Session.asks", "Session.questions", "Run.lives", "Run.sessions"),
+    *("Session.asks", "Session.begun", "Session.questions", "Run.lives", "Run.sessions"),
     *("Session.above", "Session.active", "Session.busy", "Session.cells", "Session.ending"),
     *("Session.events", "Session.feed", "Session.fenced", "Session.generation"),
     *("Session.history", "Session.id", "Session.last_event", "Session.loaded", "Session.log"),
