@@ -8,7 +8,7 @@ from importlib import import_module
 
 BENCHES = (
     *("fence", "stop", "processes", "store", "session"),
-    *("agent", "acp", "server", "cells", "page"),
+    *("agent", "acp", "server", "cells", "page", "newcomer"),
 )
 
 SIZES = {"session": 2, "server": 1}  # how many may be said

@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from unittest.mock import patch
 
+from lastword.core.entries import Began, Entry, Finished, Said, Text
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.core.story import Fact, FeedEvent, Typing
-from lastword.core.transcript import Began, Entry, Finished, Said, Text
 from lastword.runtime.hold import Effect, Hold
 from lastword.runtime.run import Run, Sink
 from lastword.runtime.runtime import Runtime

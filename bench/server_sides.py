@@ -29,9 +29,9 @@ from bench.server_client import END, HELLO, SESSION, WORD, answer
 from lastword.cli.serve import search_rarely
 from lastword.runtime.run import Engine, Run
 from lastword.runtime.runtime import Runtime
+from lastword.server.asgi import LOOPBACK
 from lastword.server.change_wire import Changes, GrewOut
 from lastword.server.desk import ServerState
-from lastword.server.front import LOOPBACK
 from lastword.server.limits import ServerLimits
 from lastword.server.protocol import protocol
 from lastword.server.serve import listen, serving

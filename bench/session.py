@@ -19,6 +19,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls
 
 from bench.session_rest import held, idle, large, reopening
 from bench.turns import heading, row
+from lastword.core.entries import Began, Called, Entry, Finished, Result, Said, Summary, Text
 from lastword.core.model import (
     CallId,
     Generation,
@@ -29,7 +30,6 @@ from lastword.core.model import (
     SessionId,
     Status,
 )
-from lastword.core.transcript import Began, Called, Entry, Finished, Result, Said, Summary, Text
 from lastword.engines.pydantic_ai import Compaction, PydanticAI
 from lastword.engines.pydantic_ai.history import messages_of
 from lastword.runtime.run import Engine, Run

@@ -25,8 +25,8 @@ from lastword.agent.rules import Rules
 from lastword.cli.serve import search_rarely
 from lastword.runtime.run import Run
 from lastword.runtime.runtime import Runtime
+from lastword.server.asgi import LOOPBACK
 from lastword.server.desk import ServerState
-from lastword.server.front import LOOPBACK
 from lastword.server.limits import ServerLimits
 from lastword.server.serve import listen, serving
 from lastword.server.who import ApiToken, Keys

@@ -36,6 +36,7 @@ COUNTS = {
     "schedules": Count(30, 500, "how many schedules a test of interleavings explores"),
     "tries": Count(2, 10, "how often each escape artist tries to outlive a stop"),
     "rounds": Count(8, 40, "how often a process is killed in the middle of its life"),
+    "stops": Count(2, 15, "how often each engine is stopped, and taken over, at random"),
 }
 _MOST = 1 << 31
 
@@ -170,6 +171,12 @@ def tries(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def rounds(request: pytest.FixtureRequest) -> int:
     """How often to kill."""
+    return _count(request)
+
+
+@pytest.fixture
+def stops(request: pytest.FixtureRequest) -> int:
+    """How often to stop at random."""
     return _count(request)
 
 

@@ -33,6 +33,7 @@ LastwordError
 │   ├── AlreadyAnswered    somebody else was first
 │   ├── QuestionWithdrawn  its run was stopped, replaced or has ended
 │   └── StaleAnswer        it is to what was asked at another generation
+├── ExtraMissing         what was asked for needs an extra that is not installed
 ├── EngineFailed         an engine could not answer, and says why
 ├── ImpossibleMove       a machine was told something that cannot have happened
 └── StoreError           a store could not do what it was asked
@@ -43,9 +44,24 @@ Superseded               (BaseException) the calling run no longer holds its ses
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+
+class Named(str):
+    """An id in the words of an error, which somebody may know by another name."""
+
+    __slots__ = ()
+
 
 class LastwordError(Exception):
-    """Base of the errors a caller may want to handle."""
+    """Base of the errors a caller may want to handle. Its words are one text, in pieces."""
+
+    def __str__(self) -> str:
+        return self.told(str)
+
+    def told(self, name: Callable[[str], str]) -> str:
+        """Its words, with each id that is named in them as `name` has it."""
+        return "".join(name(one) if isinstance(one, Named) else str(one) for one in self.args)
 
 
 class Refused(LastwordError):
@@ -76,10 +92,9 @@ class StaleRun(LastwordError):
     """A stop named a run that is neither active nor waiting. Nothing was touched."""
 
     def __init__(self, run: str, active: str | None) -> None:
-        now = f"run {active} is" if active else "no run is"
-        super().__init__(
-            f"run {run} is neither active nor waiting ({now} active), so nothing was stopped"
-        )
+        now = ("run ", Named(active), " is") if active else ("no run is",)
+        which = "run ", Named(run), " is neither active nor waiting ("
+        super().__init__(*which, *now, " active), so nothing was stopped")
         self.run = run
         self.active = active
 
@@ -236,7 +251,7 @@ class UnknownCell(CellError):
     """There is no such cell in the session."""
 
     def __init__(self, cell: str, session: str) -> None:
-        super().__init__(f"session {session} has no cell {cell}, so nothing was done")
+        super().__init__("session ", Named(session), f" has no cell {cell}, so nothing was done")
 
 
 class CellGone(CellError):
@@ -245,6 +260,10 @@ class CellGone(CellError):
     def __init__(self, cell: str, outcome: str) -> None:
         super().__init__(f"cell {cell} has ended ({outcome}), so nothing was done; start another")
         self.outcome = outcome
+
+
+class ExtraMissing(LastwordError):
+    """What was asked for needs an extra of lastword that is not installed."""
 
 
 class EngineFailed(LastwordError):

@@ -11,8 +11,8 @@ from lastword.core.model import (
     Token,
 )
 from lastword.core.receipt import Receipt
+from lastword.core.shown import Shown
 from lastword.core.story import FeedEvent
-from lastword.core.transcript import Shown
 from lastword.core.words import means_stop
 from lastword.errors import (
     Busy,
@@ -26,8 +26,8 @@ from lastword.errors import (
     StaleRun,
     Superseded,
 )
+from lastword.runtime.call import Call
 from lastword.runtime.children import Child
-from lastword.runtime.ledger import Call
 from lastword.runtime.run import Engine, Run
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session

@@ -4,7 +4,19 @@ engine, a store or a surface. `lastword` itself has the names that every program
 from __future__ import annotations
 
 from lastword.core.asks import Answer, Ask
-from lastword.core.cell import StoredCell
+from lastword.core.cell import (
+    CellId,
+    CellOutcome,
+    CellRecord,
+    Ending,
+    Frontier,
+    Kind,
+    PendingCall,
+    PendingGeneration,
+    StoredCell,
+    Values,
+)
+from lastword.core.changes import Change, Line
 from lastword.core.entries import (
     Answered,
     Asked,
@@ -34,9 +46,10 @@ from lastword.core.model import (
     QueueOnStop,
     RunId,
     SessionId,
+    Turn,
 )
-from lastword.core.question import Question
-from lastword.core.queue import Queued, QueueNews
+from lastword.core.question import Question, Scope, ScopeKind
+from lastword.core.queue import Queued, QueueNews, Standing
 from lastword.core.receipt import (
     AnswerReport,
     CellReport,
@@ -49,27 +62,53 @@ from lastword.core.receipt import (
     Unconfirmed,
 )
 from lastword.core.recovery import Recovery
-from lastword.core.rows import Row
+from lastword.core.rows import Row, RowKind, Tone
 from lastword.core.scene import Span
 from lastword.core.shown import Partial
 from lastword.core.story import Begun, Fact, Passing, ProgramNews, Progress, Settled, Typing
+from lastword.processes.command import Stdin
 from lastword.runtime.active_run import Hears
 from lastword.runtime.asks import Asks
 from lastword.runtime.clock import Clock
-from lastword.runtime.executor import Act
+from lastword.runtime.executor import Act, ActKind
 from lastword.runtime.feed import Feed
-from lastword.runtime.jobs import Job, Jobs
+from lastword.runtime.jobs import Job, Jobs, OutputPiece
 from lastword.runtime.ledger import BeforeTool
-from lastword.runtime.protocol import Record, View
+from lastword.runtime.protocol import LogPage, Over, Record, View
 from lastword.runtime.run import Sink
 from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.settings import OnRestart
 from lastword.runtime.ticket import Stopping
-from lastword.stores.contract import LogPart, Overview, StoredMessage, StoredSession, Write
+from lastword.runtime.trace import ModelRequest
+from lastword.runtime.tracing import (
+    Begins,
+    CallEnded,
+    OpenSpan,
+    RequestEnded,
+    RunEnded,
+    SpanEnd,
+    TraceContext,
+    TracedCall,
+    TracedRequest,
+    TracedRun,
+    Tracer,
+)
+from lastword.stores.contract import (
+    LogPart,
+    OtherOwner,
+    Overview,
+    Place,
+    State,
+    StoredMessage,
+    StoredSession,
+    StoreSize,
+    Write,
+)
 from lastword.stores.lease import Claim, Tenure
 
 __all__ = [
     "Act",
+    "ActKind",
     "Answer",
     "AnswerReport",
     "Answered",
@@ -78,33 +117,52 @@ __all__ = [
     "Asks",
     "BeforeTool",
     "Began",
+    "Begins",
     "Begun",
+    "CallEnded",
     "CallId",
     "Called",
+    "CellId",
+    "CellOutcome",
+    "CellRecord",
     "CellReport",
+    "Change",
     "ChildReport",
     "Claim",
     "Clock",
     "Declined",
+    "Ending",
     "Entry",
     "Fact",
     "Feed",
     "Finished",
+    "Frontier",
     "Hears",
     "Job",
     "Jobs",
+    "Kind",
     "LeftOut",
+    "Line",
+    "LogPage",
     "LogPart",
     "MessageId",
     "MessageReport",
+    "ModelRequest",
     "Native",
     "Nature",
     "Note",
     "OnRestart",
+    "OpenSpan",
     "Origin",
+    "OtherOwner",
+    "OutputPiece",
+    "Over",
     "Overview",
     "Partial",
     "Passing",
+    "PendingCall",
+    "PendingGeneration",
+    "Place",
     "Placement",
     "ProcessNews",
     "ProcessReport",
@@ -117,16 +175,26 @@ __all__ = [
     "Record",
     "Recovery",
     "Refusal",
+    "RequestEnded",
     "Result",
     "Row",
+    "RowKind",
+    "RunEnded",
     "RunId",
     "Said",
+    "Scope",
+    "ScopeKind",
     "SessionCells",
     "SessionId",
     "Settled",
     "Sink",
     "Span",
+    "SpanEnd",
+    "Standing",
+    "State",
+    "Stdin",
     "Stopping",
+    "StoreSize",
     "StoredCell",
     "StoredMessage",
     "StoredSession",
@@ -134,11 +202,19 @@ __all__ = [
     "Tenure",
     "Text",
     "Thinking",
+    "Tone",
     "ToolReport",
+    "TraceContext",
+    "TracedCall",
+    "TracedRequest",
+    "TracedRun",
+    "Tracer",
+    "Turn",
     "Typing",
     "Unconfirmed",
     "Unshown",
     "Used",
+    "Values",
     "View",
     "Withdrawn",
     "Write",

@@ -102,8 +102,10 @@ async def test_what_an_agent_below_was_allowed_is_on_record_where_the_person_was
             ("Asked", answer.call),
             ("Answered", answer.call),
         ]
-        rest = quote(question.session.removeprefix("s#"), safe="")
-        below = await client.get(f"/v1/sessions/s/log?below={rest}")
+        child = quote(question.session, safe="")
+        below = await client.get(f"/v1/sessions/s/log?below={child}")
         kinds = [entry["kind"] for entry in below.json["entries"]]
         assert ("asked" in kinds, "answered" in kinds) == (True, True)
-        assert (await client.get("/v1/sessions/s/log?below=9/9")).status == 404
+        await runtime.session("another").send("say hello")
+        for not_below in ("s%239%2F9", "s", "another"):
+            assert (await client.get(f"/v1/sessions/s/log?below={not_below}")).status == 404

@@ -9,7 +9,7 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCalls
 
 from lastword import Status, cells
 from lastword.cells import Err
-from lastword.core.transcript import Called, Result
+from lastword.core.entries import Called, Result
 from lastword.errors import CellGone
 from tests.agent.to_the_letter import Model, Talk, call, talking
 from tests.core.providers import check_all

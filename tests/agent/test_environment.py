@@ -68,7 +68,7 @@ async def test_a_program_that_an_included_file_or_another_spelling_names_is_not_
     config.write_text(f"{config.read_text()}\n[include]\n\tpath = ../more\n[FSMonitor]\n")
 
     assert not repository.does("git add f.c", await repository.ours())
-    assert repository.does("git add f.c")  # without it, it would be
+    assert repository.does("echo more >> f.c && git add f.c")  # without it, it would be
 
 
 @pytest.mark.scenario("W5", part="agent")

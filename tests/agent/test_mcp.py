@@ -14,7 +14,7 @@ from lastword import Outcome, Run, Runtime, Session, Status
 from lastword.agent.assistant import assistant
 from lastword.agent.rehearsal import Rehearsal
 from lastword.agent.tools.mcp import McpServer, http, stdio
-from lastword.core.transcript import Result, Text
+from lastword.core.entries import Result, Text
 from tests.promise.stories import check_log, heard_by
 from tests.promise.workshop import fates, gone, until
 

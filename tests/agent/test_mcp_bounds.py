@@ -17,7 +17,7 @@ from lastword import Outcome, Run, Runtime
 from lastword.agent.assistant import assistant
 from lastword.agent.tools.mcp import McpServer, http, stdio
 from lastword.agent.tools.mcp_link import Down
-from lastword.core.transcript import Result
+from lastword.core.entries import Result
 from tests.agent.test_mcp import NEVER_ANSWERS, PROMPT, answer, talking
 from tests.promise.workshop import until
 

@@ -9,7 +9,7 @@ from pydantic_ai.models.function import FunctionModel
 from lastword import Runtime, Status
 from lastword.agent.assistant import assistant
 from lastword.agent.tools.mcp import McpServer, stdio
-from lastword.core.transcript import Called
+from lastword.core.entries import Called
 from tests.agent.test_mcp import answer, recorded, talking
 from tests.agent.test_mcp_bounds import raw
 from tests.agent.to_the_letter import Model, call

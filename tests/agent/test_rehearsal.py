@@ -16,7 +16,7 @@ from pydantic_ai.exceptions import ToolFailed
 from lastword import Generation, Outcome, Receipt, Run, Runtime, Session, Status
 from lastword.agent import rehearsal
 from lastword.agent.rehearsal import Rehearsal
-from lastword.core.transcript import Called, Result
+from lastword.core.entries import Called, Result
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.testing import Recorder
 from tests.promise.stories import check_log

@@ -8,9 +8,8 @@ import pytest
 
 from lastword import Run, Runtime
 from lastword.agent.tools.shell import Shell
-from lastword.core.entries import Note
+from lastword.core.entries import Entry, Note
 from lastword.core.model import SessionId
-from lastword.core.transcript import Entry
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
 from tests.agent.call_by_call import id_in, shown, talking

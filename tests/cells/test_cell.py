@@ -158,7 +158,7 @@ async def test_a_stop_freezes_a_cell_that_runs_and_ends_its_worker(
     async with opened(Leaver(), interpreter) as runtime:
         session = runtime.session("s")
         await session.send("while True: pass")
-        await until(lambda: session.shelf.cells)
+        await until(lambda: session.shelf.open)
         receipt = await session.stop()
 
         assert receipt.quiet
@@ -175,7 +175,7 @@ async def test_a_stop_of_the_run_that_resumed_a_cell_freezes_it(interpreter: Int
         cell, _ = await left_standing(session, "await read('a')\nwhile True: pass")
         ticket = await cells.resume(session, cell, 1, answers(cell, _0="A"))
         await ticket.started()
-        await until(lambda: session.shelf[CellId(cell)].stored.run == ticket.run)
+        await until(lambda: session.shelf.open[CellId(cell)].stored.run == ticket.run)
         receipt = await session.stop(run=ticket.run)
 
         assert receipt.quiet
@@ -294,7 +294,7 @@ async def test_a_cell_can_be_ended_once(interpreter: Interpreter) -> None:
         assert seen.ending
         assert seen.fresh == ("before\n",)
         assert await cells.paused(runtime) == ()
-        assert session.shelf.cells == ()
+        assert session.shelf.open == {}
 
 
 async def test_what_is_ended_while_it_runs_is_let_go_at_once(interpreter: Interpreter) -> None:
@@ -377,8 +377,8 @@ async def test_a_continuing_cell_is_not_for_others_to_answer(interpreter: Interp
     async with opened(engine, interpreter) as runtime:
         session = runtime.session("s")
         await session.send("go")
-        await until(lambda: session.shelf.cells)
-        [on_shelf] = session.shelf.cells
+        await until(lambda: session.shelf.open)
+        [on_shelf] = session.shelf.open.values()
         with pytest.raises(NotPausable):
             await cells.resume(session, on_shelf.stored.id, 1, {})
         waits.set()

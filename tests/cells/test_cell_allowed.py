@@ -9,14 +9,7 @@ import pytest
 from lastword import Run, Runtime, cells
 from lastword.cells import Interpreter, PausableCell, Resume
 from lastword.cells.translation import result_of
-from lastword.core.cell import (
-    CallResult,
-    CellId,
-    CellOutcome,
-    Ending,
-    Frontier,
-    PendingCall,
-)
+from lastword.core.cell import CallResult, CellId, CellOutcome, Ending, Frontier, PendingCall
 from lastword.errors import CellGone, WrongCalls
 from tests.cells.programs import READ
 from tests.cells.stage import Leaver, answers, left_standing, opened, over
@@ -173,7 +166,7 @@ async def test_a_frontier_that_cannot_be_read_has_no_call_made_for_it(
     async with with_maker(maker, interpreter, disk) as runtime:
         session = runtime.session("s")
         cell, frontier = await left_standing(session)
-        shelved = session.shelf[CellId(cell)].stored
+        shelved = session.shelf.open[CellId(cell)].stored
         damaged = replace(frontier, dump=frontier.dump[:-1] + b"?")
         session.shelf.keep(replace(shelved, record=replace(shelved.record, frontier=damaged)))
         await session.shelf.committed()

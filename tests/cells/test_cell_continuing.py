@@ -8,9 +8,9 @@ import pytest
 from lastword import Run, Status, cells
 from lastword.cells import ContinuingCell, Interpreter, ProgramLimits
 from lastword.core.cell import CellOutcome, Ending
-from lastword.core.transcript import Called, Result
+from lastword.core.entries import Called, Result
 from lastword.errors import Superseded
-from lastword.runtime.ledger import Call
+from lastword.runtime.call import Call
 from tests.cells.stage import opened, over
 from tests.promise.workshop import until
 
@@ -243,7 +243,7 @@ async def test_it_is_watched_while_it_goes_on(interpreter: Interpreter) -> None:
         session = runtime.session("s")
         await session.send("print('on it')\nawait slow()")
         await up.wait()
-        [cell] = session.shelf.cells
+        [cell] = session.shelf.open.values()
         async with cells.observe(session, cell.stored.id) as seen:
             assert (seen.standing, seen.fresh) == ("running", ("on it\n",))
             assert [call.name for call in seen.pending] == ["slow"]

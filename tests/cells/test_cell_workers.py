@@ -11,6 +11,6 @@ async def test_the_workers_of_a_runtime_end_when_it_is_closed() -> None:
         session = runtime.session("s")
         await left_standing(session)
         await session.send("while True: pass")
-        await until(lambda: session.active and len(session.shelf.cells) == 2)
+        await until(lambda: session.active and len(session.shelf.open) == 2)
         await until(interpreters)
     await until(lambda: not interpreters())

@@ -5,6 +5,7 @@ Each test has an interpreter to itself, so that it knows whose processes it sees
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from lastword.cells import Interpreter, Ok, ProgramLimits, Step, StepFinished, StepLimit
 from lastword.errors import ProcessError, WorkerDied
+from lastword.extras import how_to_install
 from lastword.processes import Processes
 from lastword.processes.inside.family import Relative
 from tests.cells import host_to_kill
@@ -195,7 +197,7 @@ async def test_without_the_package_it_is_said_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pydantic_monty", None)
     async with fresh(processes) as interpreter:
-        with pytest.raises(ProcessError, match=r"pip install '\.\[cells\]'"):
+        with pytest.raises(ProcessError, match=re.escape(how_to_install(["cells"]))):
             await interpreter.start("1")
 
 

@@ -12,14 +12,7 @@ from functools import partial
 from itertools import chain, combinations
 from typing import Any
 
-from lastword.core.cell import (
-    CallResult,
-    CellId,
-    CellRecord,
-    Kind,
-    PendingCall,
-    PendingGeneration,
-)
+from lastword.core.cell import CallResult, CellId, CellRecord, Kind, PendingCall, PendingGeneration
 from lastword.core.cell_events import (
     CallsAnswered,
     CallsEnded,

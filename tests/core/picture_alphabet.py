@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from lastword.core.picture import Picture
+from tests.core.explorer import Alphabet, Explored, Law, explore
 from tests.core.picture_laws import (
     Make,
     from_the_log,
@@ -29,6 +31,7 @@ BOUNDS: dict[str, tuple[str, ...]] = {
     "below": ("text", "ask_below", "answer_below"),
     "kept": ("text", "ask_below", "ask_kept", "answer_kept"),
     "notes": ("text", "note", "summarise", "leave_out"),
+    "restart": ("text", "called", "begun", "die", "note"),
     "beside": ("start", "end", "pause", "complete", "use", "note"),
 }
 ENDS = ("finish", "stop", "stop_slowly", "settle", "take_over")
@@ -77,6 +80,7 @@ _MAY: dict[str, Callable[[World], bool]] = {
     "stop_slowly": lambda w: _going(w) and w.ending is None,
     "settle": lambda w: w.ending is not None,
     "take_over": _going,
+    "die": lambda w: _going(w) and not (w.waiting or w.steering or w.questions or w.typing),
 }
 
 
@@ -94,33 +98,43 @@ def made(moves: tuple[str, ...]) -> World:
     return world
 
 
-def histories(bounds: str, depth: int) -> Iterator[tuple[str, ...]]:
-    """Every history of so many moves, shortest first."""
-    allowed = {"say", *ENDS, *BOUNDS[bounds]}
-    line: list[tuple[str, ...]] = [()]
-    while line:
-        moves = line.pop(0)
-        yield moves
-        if len(moves) < depth:
-            line += [(*moves, m) for m in possible(made(moves)) if m in allowed]
+@dataclass(eq=False)
+class History:
+    """What has happened: a picture is told of it from the beginning, and from everywhere else."""
+
+    moves: tuple[str, ...] = ()
+
+    def apply(self, move: str) -> list[object]:
+        self.moves += (move,)
+        return []
 
 
 def judge(moves: tuple[str, ...], make: Make = Picture) -> None:
+    """Hold a picture of a history to its laws, cut at every fact."""
     world = made(moves)
     picture = prompt(world, make)
     true_to(world, picture)
     whole = lasting(picture)
-    for cut in range(len(moves)):
-        from_the_log(made(moves[:cut]), world, whole, make)
+    for moment in (World().moment, *world.moments):
+        from_the_log(moment, world, whole, make)
     for behind in range(len(world.events)):
         lagging(world, behind, whole, make)
         taken(world, behind, make)
 
 
-def explore_picture(bounds: str, depth: int, make: Make = Picture) -> int:
-    """Judge every history of so many moves; how many there were."""
-    count = 0
-    for moves in histories(bounds, depth):
-        judge(moves, make)
-        count += 1
-    return count
+def explore_picture(bounds: str, depth: int, make: Make = Picture) -> Explored:
+    """Judge every history of so many moves: no two of them are one, as each is cut anew."""
+    allowed = {"say", *ENDS, *BOUNDS[bounds]}
+
+    def possibly(history: History, _: None) -> Iterator[str]:
+        if len(history.moves) < depth:
+            yield from (m for m in possible(made(history.moves)) if m in allowed)
+
+    def held(_: History, __: str, history: History, ___: list[object], ____: None) -> None:
+        judge(history.moves, make)
+
+    return explore(History(), Alphabet(bounds, possibly), Law(None, held, key=_itself))
+
+
+def _itself(history: History, _: None) -> tuple[str, ...]:
+    return history.moves

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from lastword.core import story
@@ -16,26 +18,33 @@ from lastword.core.cell import (
     StoredCell,
 )
 from lastword.core.entries import Entry
-from lastword.core.model import (
-    CallId,
-    Generation,
-    Message,
-    MessageId,
-    RunId,
-    SessionId,
-    Status,
-)
+from lastword.core.model import CallId, Generation, Message, MessageId, RunId, SessionId, Status
 from lastword.core.question import Question
 from lastword.core.queue import Queued, QueueNews
 from lastword.core.receipt import Receipt
+from lastword.core.scene import Phase, Span
 from lastword.core.story import Fact, FeedEvent
 
 SESSION = SessionId("s")
 NOBODY = QueueNews((), hushed=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What who comes with a fact can read and be told."""
+
+    seen: int
+    log: tuple[Entry, ...]
+    phase: Phase
+    queue: QueueNews
+    questions: tuple[Question, ...]
+    programs: tuple[StoredCell, ...]
+    processes: tuple[Span, ...]
+    begun: Mapping[CallId, float]
+
+
 @dataclass
-class Doings:
+class Doings(ABC):
     generation: int = 0
     runs: int = 0
     said: int = 0
@@ -55,6 +64,12 @@ class Doings:
     events: list[FeedEvent] = field(default_factory=list[FeedEvent])
     log: list[tuple[int, Entry]] = field(default_factory=list[tuple[int, Entry]])  # told at
     fences: list[int] = field(default_factory=list[int])  # of each receipt: the runs begun by then
+    moments: list[Moment] = field(default_factory=list[Moment])  # with each fact, in the middle too
+
+    @property
+    @abstractmethod
+    def moment(self) -> Moment:
+        """How all stands now."""
 
     def make(self, name: str) -> None:
         self.counts[name] = self.counts.get(name, 0) + 1
@@ -70,6 +85,12 @@ class Doings:
         self.events.append(FeedEvent(number, SESSION, Generation(self.generation), fact, at))
         if log and isinstance(fact, Entry):
             self.log.append((number, fact))
+        self.moments.append(self.moment)
+
+    def _keep(self, entry: Entry) -> None:
+        """It is in the log, and not told; at the time of what is told next."""
+        number = len(self.events) + 1
+        self.log.append((number, replace(entry, at=float(number))))
 
     @property
     def run(self) -> RunId:

@@ -10,11 +10,13 @@ from lastword.core.entries import Answered, Began, Finished, Result, Said, Text,
 from lastword.core.model import SessionId, Status
 from lastword.core.picture import Picture
 from lastword.core.receipt import Receipt
+from lastword.core.recovery import Recovery
 from lastword.core.scene import (
     CallPart,
     Change,
     Joined,
     MessageItem,
+    NoteItem,
     Phase,
     ReceiptItem,
     TurnItem,
@@ -23,10 +25,12 @@ from lastword.core.scene import (
 )
 from lastword.core.story import Begun, FeedEvent, Progress, Settled
 from tests.core.explorer import must
+from tests.core.picture_doings import Moment
 from tests.core.picture_world import SESSION, World
 from tests.core.screen import Screen, seen_in
 
 NOT_OURS = {"below", "kept"}  # whose questions are other runs'
+_FOUND = "After a restart: "
 Make: TypeAlias = Callable[[SessionId], Picture]
 
 
@@ -43,18 +47,20 @@ def prompt(world: World, make: Make = Picture) -> Picture:
     return picture
 
 
-def from_the_log(world: World, then: World, whole: dict[str, object], make: Make = Picture) -> None:
+def from_the_log(
+    moment: Moment, then: World, whole: dict[str, object], make: Make = Picture
+) -> None:
     """Who came at that moment read the log, and was told how all else stood; and then the rest."""
     picture = make(SESSION)
-    picture.record([entry for _, entry in world.log])
+    picture.record(moment.log)
     picture.stands(
-        seen=len(world.events),
-        phase=world.phase,
-        queue=world.queue,
-        questions=world.questions,
-        programs=[world.program] if world.program else [],
-        processes=world.spans,
-        begun=world.begun,
+        seen=moment.seen,
+        phase=moment.phase,
+        queue=moment.queue,
+        questions=moment.questions,
+        programs=moment.programs,
+        processes=moment.processes,
+        begun=moment.begun,
     )
     for event in then.events:
         picture.hear(event, event.generation)
@@ -107,7 +113,7 @@ def _uttered(picture: Picture) -> list[object]:
 
 def lasting(picture: Picture) -> dict[str, object]:
     """All but what only passes: what a call wrote, when it began if it has ended, what a run told
-    of its doing."""
+    of its doing, that something was found after a restart (the log has what became of it)."""
     seen = seen_in(picture)
     items: list[object] = []
     for item in picture.items:
@@ -128,8 +134,10 @@ def lasting(picture: Picture) -> dict[str, object]:
             items.append((item.head, _joined(parts)))
         elif isinstance(item, ReceiptItem):
             items.append((item.key, item.settled or item.receipt.quiet))
-        else:
+        elif not isinstance(item, NoteItem):
             items.append(item)
+        elif not item.text.startswith(_FOUND):
+            items.append(item.text)  # what it is known by counts all that was noted
     phase = picture.phase
     return seen | {"items": items, "phase": Phase(phase.generation, phase.active, phase.typing)}
 
@@ -204,6 +212,7 @@ def _turns(world: World, picture: Picture) -> None:
         "each run once",
     )
     ended = {f.run: f.outcome.value for f in facts if isinstance(f, Finished) and f.started}
+    ended |= {run: "lost" for f in facts if isinstance(f, Recovery) for run in f.lost}
     fenced = {run: f.fenced_at for f in facts if isinstance(f, Receipt) for run in f.runs}
     for run, turn in turns.items():
         for kind, told in (("text", Text), ("thinking", Thinking), ("progress", Progress)):
@@ -218,6 +227,8 @@ def _turns(world: World, picture: Picture) -> None:
             same = isinstance(a, Words) and isinstance(b, Words) and a.kind == b.kind
             must(not same, "what was said in one go is one")
         results = {f.call: f.status for f in facts if isinstance(f, Result)}
+        doubts = [report for f in facts if isinstance(f, Recovery) for report in f.calls]
+        results |= {report.call: report.status for report in doubts}
         begun = {f.call for f in facts if isinstance(f, Begun)}
         for part in turn.parts:
             if isinstance(part, CallPart):

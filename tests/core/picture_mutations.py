@@ -20,7 +20,7 @@ def turns(name: str, function: str, change: Change, found: str) -> Mutation:
 
 PICTURE_MUTATIONS = (
     picture("what was heard is heard again", "hear", compared("number", ast.Lt), "words"),
-    picture("a fence is not looked at", "_holds", never("fenced"), "words"),
+    picture("a fence is not looked at", "_holds", never("is_silenced"), "words"),
     picture(
         "what follows what was held overtakes it",
         "_holds",
@@ -63,6 +63,9 @@ PICTURE_MUTATIONS = (
     picture("a wait has no end", "_unasked", instead("not one.until", "False"), "calls"),
     picture("what ended is still ending", "stands", dropped("settle"), "beside"),
     picture("a call that is made is about to be", "stands", dropped("being_made"), "calls"),
+    picture("what was lost goes on", "_take", dropped("_lost"), "restart"),
+    picture("what was lost is not doubted", "_lost", never("made"), "restart"),
+    picture("what was lost is held for ever", "_release", instead("end.lost", "()"), "restart"),
     picture("a program that ended stays", "_program", always("ending"), "beside"),
     turns("a message waits when its turn has come", "_take", never("pending"), "words"),
     turns("what joins a run does not", "began", never("_turns"), "queue"),

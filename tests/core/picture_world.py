@@ -14,8 +14,9 @@ from lastword.core.model import CallId, Generation, Message, Outcome, Reason, Ru
 from lastword.core.question import Question
 from lastword.core.queue import QueueNews
 from lastword.core.receipt import MessageReport, Receipt, ToolReport, Unconfirmed
+from lastword.core.recovery import Recovery
 from lastword.core.scene import Phase, Span
-from tests.core.picture_doings import NOBODY, SESSION, Doings
+from tests.core.picture_doings import NOBODY, SESSION, Doings, Moment
 
 __all__ = ["SESSION", "World"]
 
@@ -73,10 +74,11 @@ class World(Doings):
 
     def _over(self, outcome: Outcome, status: Status) -> tuple[ToolReport, ...]:
         run, call, self.call = self.run, self.call, None
+        asked, self.question, self.below = (self.question, self.below), None, None
+        self.active = None  # all of it in one move, of which is told after that
         reports: tuple[ToolReport, ...] = ()
-        for question in filter(None, (self.question, self.below)):
+        for question in filter(None, asked):
             self.tell(story.Withdrawn(run, CallId(question.call), ask=question.id))
-        self.question = self.below = None
         if call:
             done = status if call[1] else Status.NOT_STARTED
             self.tell(story.Result(run, call[0], done))
@@ -85,7 +87,6 @@ class World(Doings):
             self.typing = False
             self.tell(story.Typing(run, on=False))
         self.tell(story.Finished(run, outcome, (), started=True))
-        self.active = None
         return reports
 
     def _finish(self) -> None:
@@ -152,21 +153,37 @@ class World(Doings):
             self.tell(end)
         if dropped:
             self._queue()
-        self._receipt(
+        receipt = Receipt(
+            SESSION,
+            Generation(self.generation),
             Reason.STOPPED,
+            float(len(self.events) + 1),
             runs=(run,),
             calls=calls,
             messages=tuple(MessageReport(message, "dropped") for message in dropped),
             unconfirmed=() if quiet else (Unconfirmed("task", "slow"),),
         )
-        told = self.events[-1].fact
-        if not quiet and isinstance(told, Receipt):
-            self.ending = told
+        self.ending = self.ending if quiet else receipt
+        self.fences.append(self.runs)
+        self.tell(receipt)
 
     def _settle(self) -> None:
         assert self.ending
         receipt, self.ending = replace(self.ending, unconfirmed=()), None
         self.tell(story.Settled(receipt))
+
+    def _die(self) -> None:
+        """Another process finds what this one left: what it settles is in the log, and not told."""
+        run, call = self.run, self.call
+        self.generation += 1
+        self.active = self.call = None
+        reports: tuple[ToolReport, ...] = ()
+        if call:
+            status = Status.MAY_HAVE_EXECUTED
+            reports = (ToolReport(call[0], "tool", status),)
+            self._keep(story.Result(run, call[0], status))
+        self._keep(story.Finished(run, Outcome.LOST, (), started=True))
+        self.tell(Recovery(lost=(run,), calls=reports))
 
     def _take_over(self) -> None:
         message = self._message()
@@ -203,6 +220,19 @@ class World(Doings):
         self.generation -= 1
         self._begin((message,))
         self.tell(receipt, log=False)
+
+    @property
+    def moment(self) -> Moment:
+        return Moment(
+            seen=len(self.events),
+            log=tuple(entry for _, entry in self.log),
+            phase=self.phase,
+            queue=self.queue,
+            questions=tuple(self.questions),
+            programs=(self.program,) if self.program else (),
+            processes=self.spans,
+            begun=self.begun,
+        )
 
     @property
     def questions(self) -> list[Question]:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from lastword.core.model import CallId
-from lastword.core.transcript import Shown
+from lastword.core.shown import Shown
 
 Item: TypeAlias = dict[str, Any]
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")

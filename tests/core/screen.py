@@ -71,7 +71,7 @@ class Screen:
             case _:
                 assert_never(change)
 
-    def _place(self, key: str) -> int:
+    def _place(self, key: scene.Key) -> int:
         keys = [one.key for one in self.items]
         must(key in keys, "a change is of what is there")
         return keys.index(key)

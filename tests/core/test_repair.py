@@ -7,7 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lastword.core.entries import LeftOut, Native, Part
+from lastword.core.entries import (
+    Began,
+    Called,
+    Entry,
+    Finished,
+    LeftOut,
+    Native,
+    Note,
+    Part,
+    Result,
+    Said,
+    Summary,
+    Text,
+)
 from lastword.core.model import (
     Attachment,
     CallId,
@@ -20,18 +33,7 @@ from lastword.core.model import (
 )
 from lastword.core.repair import ALONE, less, without
 from lastword.core.shown import Shown
-from lastword.core.transcript import (
-    Began,
-    Called,
-    Entry,
-    Finished,
-    Note,
-    Result,
-    Said,
-    Summary,
-    Text,
-    Transcript,
-)
+from lastword.core.transcript import Transcript
 from tests.core.providers import check_all
 
 pytestmark = pytest.mark.scenario("E9", part="agent")

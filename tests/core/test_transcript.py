@@ -6,6 +6,17 @@ import json
 
 import pytest
 
+from lastword.core.entries import (
+    Called,
+    Entry,
+    Finished,
+    Note,
+    Result,
+    Said,
+    Summary,
+    Text,
+    Thinking,
+)
 from lastword.core.model import (
     Attachment,
     CallId,
@@ -15,19 +26,8 @@ from lastword.core.model import (
     RunId,
     Status,
 )
-from lastword.core.transcript import (
-    Called,
-    Entry,
-    Finished,
-    Note,
-    Result,
-    Said,
-    Shown,
-    Summary,
-    Text,
-    Thinking,
-    build,
-)
+from lastword.core.shown import Shown
+from lastword.core.transcript import build
 from tests.core.stories import began, called, finished, result, said, stopped
 
 R1, R2 = RunId("r1"), RunId("r2")

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from lastword.core.entries import Began, Called, Entry, Finished, Result, Summary, Text
 from lastword.core.model import CallId, Outcome, RunId, Status
-from lastword.core.transcript import Partial, Shown, Transcript, build
+from lastword.core.shown import Partial, Shown
+from lastword.core.transcript import Transcript, build
 from tests.core.providers import check_all
 from tests.core.stories import MOVES, began, recovery, said, story
 

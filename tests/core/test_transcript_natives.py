@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from lastword.core.entries import Called, Entry, Native, Note, Result, Text, Thinking
 from lastword.core.model import CallId, Outcome, RunId, Status
-from lastword.core.transcript import (
-    Called,
-    Entry,
-    Native,
-    Note,
-    Result,
-    Text,
-    Thinking,
-    build,
-)
+from lastword.core.transcript import build
 from tests.core.stories import began, finished, said
 
 R1 = RunId("r1")

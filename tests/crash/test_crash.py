@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from lastword import Outcome, Run, Runtime, Status
+from lastword.core.entries import Began, Called, Entry, Finished, Result, Said
 from lastword.core.model import CallId, MessageId, RunId
-from lastword.core.transcript import Began, Called, Entry, Finished, Result, Said
 from lastword.stores.sqlite import SqliteStore
 
 VICTIM = Path(__file__).with_name("victim.py")

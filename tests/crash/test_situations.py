@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 
 from lastword import Outcome, Run, Runtime, Status
-from lastword.core.transcript import Finished, Result
+from lastword.core.entries import Finished, Result
 
 VICTIM = Path(__file__).with_name("victim_at.py")
 

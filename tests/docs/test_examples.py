@@ -1,36 +1,67 @@
 """What the pages show runs, and prints what they say it prints."""
 
+from __future__ import annotations
+
 import contextlib
 import io
+import json
 import re
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
-from tests.scenarios import ROOT
+from lastword.agent.config import Config
+from tests.docs.pages import DOCS, Block, Page, all_pages
 
-PAGES = ("README.md", "docs/how-to.md")
-BLOCK = re.compile(
-    r"^```python\n(.*?)^```\n(?:\n?^```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL
-)
+PARSED: dict[str, Callable[[str], object]] = {"json": json.loads, "toml": tomllib.loads}
+# What nothing here reads, and what holds it instead. Python that cannot be run by itself is `py`.
+NOT_RUN = {
+    "": "what somebody may see",
+    "caddy": "the proxy's own tool reads it, where there is one",
+    "console": "its commands are read by the parsers, as those of `sh`",
+    "dockerfile": "the same steps are run elsewhere",
+    "ini": "the service manager's own tool reads it, where there is one",
+    "js": "tests/docs/test_front_end.py runs it",
+    "lua": "an editor's own settings",
+    "nginx": "the proxy's own tool reads it, where there is one",
+    "promql": "rules of a monitoring system",
+    "py": "a note before it says why",
+    "sh": "its commands are read by the parsers; those with curl are run",
+    "text": "what is printed, compared where it follows an example",
+    "ts": "the other side of a protocol, which has tests of its own",
+    "tsx": "the other side of a protocol, which has tests of its own",
+    "yaml": "rules of a monitoring system",
+}
 
 
 def examples() -> Iterator[object]:
     """Each block by itself, with the output that the page gives right behind it, if it does."""
-    for page in PAGES:
-        text = (ROOT / page).read_text(encoding="utf-8")
-        for found in BLOCK.finditer(text):
-            line = text.count("\n", 0, found.start()) + 1
-            source = "\n" * line + found[1]  # so that a traceback names the page's own line
-            yield pytest.param(page, source, found[2], id=f"{page}:{line}")
+    for page in all_pages():
+        for block, output in with_outputs(page):
+            yield pytest.param(page.path, block, output, id=f"{page}:{block.line}")
 
 
-@pytest.mark.parametrize(("page", "source", "output"), list(examples()))
-def test_an_example_runs_as_it_stands(page: str, source: str, output: str | None) -> None:
+def with_outputs(page: Page) -> Iterator[tuple[Block, str | None]]:
+    for block, behind in pairwise((*page.blocks, None)):
+        if block and block.language == "python":
+            ends = block.line + block.text.count("\n") + 2
+            follows = behind and behind.language == "text" and behind.line - ends <= 1
+            yield block, behind.text if behind and follows else None
+
+
+@pytest.mark.parametrize(("page", "block", "output"), list(examples()))
+def test_an_example_runs_as_it_stands(
+    page: Path, block: Block, output: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     printed = io.StringIO()
+    source = "\n" * block.line + block.text  # so that a traceback names the page's own line
+    monkeypatch.chdir(tmp_path)
 
     with contextlib.redirect_stdout(printed):
-        exec(compile(source, ROOT / page, "exec"), {"__name__": "__main__"})  # noqa: S102 - our own
+        exec(compile(source, page, "exec"), {"__name__": "__main__"})  # noqa: S102 - our own
 
     if output is not None:
         assert without_times(printed.getvalue()) == without_times(output)
@@ -38,3 +69,68 @@ def test_an_example_runs_as_it_stands(page: str, source: str, output: str | None
 
 def without_times(text: str) -> str:
     return re.sub(r"\d+ ms", "… ms", "\n".join(line.rstrip() for line in text.splitlines()))
+
+
+def test_a_wrong_output_would_be_found() -> None:
+    page = Page(DOCS / "a.md", "```python\nprint(1)\n```\n\n```text\n2\n```\n")
+    [(block, output)] = with_outputs(page)
+
+    assert (block.text, output) == ("print(1)\n", "2\n")
+
+
+def unread(page: Page) -> list[str]:
+    """What is wrong with blocks that are no examples."""
+    wrong: list[str] = []
+    for block in page.blocks:
+        where = f"{page}:{block.line}"
+        if block.language in PARSED:
+            try:
+                PARSED[block.language](block.text)
+            except ValueError as error:
+                wrong.append(f"{where}: {error}")
+        elif block.language not in {*NOT_RUN, "python"}:
+            wrong.append(f"{where}: nothing says how a block of {block.language!r} is held")
+        elif block.language == "py" and "not run:" not in before(page, block):
+            wrong.append(f"{where}: no note before it says why it is not run")
+    return wrong
+
+
+def before(page: Page, block: Block) -> str:
+    return "\n".join(page.text.splitlines()[: block.line - 1][-2:])
+
+
+def test_every_other_block_is_read_or_it_is_said_why_not() -> None:
+    assert [fault for page in all_pages() for fault in unread(page)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["```json\n{,}\n```\n", "```toml\na = \n```\n", "```brainf\n+\n```\n", "```py\nrun()\n```\n"],
+)
+def test_a_block_that_cannot_be_read_would_be_found(text: str) -> None:
+    assert len(unread(Page(DOCS / "a.md", text))) == 1
+
+
+def test_settings_that_a_page_shows_can_be_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = [
+        block.text
+        for name in ("reference/configuration.md", "start/terminal.md")
+        for block in Page.read(DOCS / name).blocks
+        if block.language == "toml"
+    ]
+
+    for text in shown:
+        file = tmp_path / "shown.toml"
+        file.write_text(text, encoding="utf-8")
+        assert Config.read(file).rules
+    assert len(shown) == 2
+
+
+def test_the_examples_are_many_and_most_say_what_they_print() -> None:
+    found = [output for page in all_pages() for _, output in with_outputs(page)]
+
+    assert len(found) >= 35
+    assert len([output for output in found if output]) >= 25

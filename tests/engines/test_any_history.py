@@ -15,7 +15,21 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
 from lastword.core.brief import NOTED
-from lastword.core.entries import LeftOut, Native, Part
+from lastword.core.entries import (
+    Began,
+    Called,
+    Entry,
+    Finished,
+    LeftOut,
+    Native,
+    Note,
+    Part,
+    Result,
+    Said,
+    Summary,
+    Text,
+    Thinking,
+)
 from lastword.core.model import (
     Attachment,
     CallId,
@@ -27,21 +41,8 @@ from lastword.core.model import (
     Status,
 )
 from lastword.core.repair import ALONE, less, without
-from lastword.core.transcript import (
-    Began,
-    Called,
-    Entry,
-    Finished,
-    Note,
-    Result,
-    Said,
-    Shown,
-    Summary,
-    Text,
-    Thinking,
-    Transcript,
-    build,
-)
+from lastword.core.shown import Shown
+from lastword.core.transcript import Transcript, build
 from lastword.engines.pydantic_ai.history import messages_of
 from lastword.engines.pydantic_ai.sendable import sendable
 from lastword.testing.provider.marks import sign

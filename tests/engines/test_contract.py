@@ -1,124 +1,19 @@
 """The contract of engines: the same stories, whatever answers.
 
-A plain function, a generator, and a framework's agent in each format of the wire are told what to
-do by the same script. What a person sees of them, and what is written down, is the same.
+A plain function, a generator, and each engine in each format of the wire are told what to do by the
+same script (`subjects.py`). What a person sees of them, and what is written down, is the same.
 """
 
-from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Protocol
-
 import pytest
-from pydantic_ai import Agent
-from pydantic_ai.models import Model
 
-from lastword import Engine, FeedEvent, Outcome, Run, Runtime, Status
-from lastword.core.transcript import Called, Result, Text
-from lastword.engines.function import function
-from lastword.engines.pydantic_ai import PydanticAI
-from lastword.errors import EngineFailed
-from lastword.testing.provider import Answer, Call, Provider
-from lastword.testing.provider.script import Part
-from tests.engines.wire import FORMATS, model
+from lastword import FeedEvent, Outcome, Runtime, Status
+from lastword.core.entries import Called, Result, Text
+from lastword.testing.provider import Call
+from tests.engines.subjects import SUBJECTS, subject
 from tests.promise.stories import Latch, check_log
 from tests.promise.workshop import until
 
-KINDS = ["function", "generator", *FORMATS]
-pytestmark = pytest.mark.parametrize("kind", KINDS)
-Tool = Callable[[], Awaitable[str]]
-
-
-class Subject(Protocol):
-    """What a story asks of an engine, whichever it is."""
-
-    @property
-    def engine(self) -> Engine: ...
-
-    @property
-    def steered(self) -> list[str]:
-        """What it was told while it worked."""
-        ...
-
-    def answer(self, *parts: Part | str, paced: bool = False) -> Answer: ...
-
-    def fail(self) -> None: ...
-
-    def tool(self, tool: Tool) -> None: ...
-
-
-class Plain:
-    """A function or a generator that plays the script by itself."""
-
-    def __init__(self, kind: str) -> None:
-        self.engine = function(self._talk if kind == "generator" else self._say)
-        self.steered: list[str] = []
-        self._script: deque[Answer | None] = deque()
-        self._tools: dict[str, Tool] = {}
-
-    def answer(self, *parts: Part | str, paced: bool = False) -> Answer:
-        self._script.append(Answer(*parts, paced=paced))
-        return self._script[-1] or Answer()
-
-    def fail(self) -> None:
-        self._script.append(None)
-
-    def tool(self, tool: Tool) -> None:
-        self._tools[tool.__name__] = tool
-
-    async def _say(self, run: Run) -> None:
-        async for text in self._talk(run):
-            await run.emit(text)
-
-    async def _talk(self, run: Run) -> AsyncIterator[str]:
-        calls = True
-        while calls:
-            self.steered += [message.text for message in await run.steering()]
-            answer = self._script.popleft()
-            if answer is None:
-                raise EngineFailed("scripted to fail")
-            for part in answer.parts:
-                if isinstance(part, Call):
-                    await run.call(self._tools[part.name])
-                    continue
-                for chunk in part.chunks:
-                    await answer.turn()
-                    yield chunk
-                    answer.left()
-            answer.end()
-            calls = bool(answer.calls)
-
-
-class Framework:
-    """A pydantic-ai agent, whose provider plays the script."""
-
-    def __init__(self, provider: Provider, own: Model) -> None:
-        self._agent = Agent(own)
-        self._provider = provider
-        self.engine: Engine = PydanticAI(self._agent)
-
-    @property
-    def steered(self) -> list[str]:
-        return [self._provider.requests[-1].prompt]
-
-    def answer(self, *parts: Part | str, paced: bool = False) -> Answer:
-        return self._provider.answer(*parts, paced=paced)
-
-    def fail(self) -> None:
-        self._provider.fail(500, "scripted to fail")
-
-    def tool(self, tool: Tool) -> None:
-        self._agent.tool_plain(tool)
-
-
-@asynccontextmanager
-async def subject(kind: str) -> AsyncGenerator[Subject]:
-    if kind not in FORMATS:
-        yield Plain(kind)
-        return
-    async with Provider() as provider, model(provider, kind) as own:
-        yield Framework(provider, own)
-        assert provider.refused == []
+pytestmark = pytest.mark.parametrize("kind", SUBJECTS)
 
 
 def said(heard: list[FeedEvent]) -> str:

@@ -15,21 +15,21 @@ from pydantic_ai.models.test import TestModel
 from pydantic_ai.tools import RunContext
 
 from lastword import Outcome, Runtime
-from lastword.core.entries import Native
-from lastword.core.model import CallId, Generation, Message, MessageId, RunId, Status
-from lastword.core.transcript import (
+from lastword.core.entries import (
     Began,
     Called,
     Entry,
     Finished,
+    Native,
     Note,
     Result,
     Said,
     Summary,
     Text,
     Thinking,
-    Transcript,
 )
+from lastword.core.model import CallId, Generation, Message, MessageId, RunId, Status
+from lastword.core.transcript import Transcript
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.engines.pydantic_ai.converted import GivenHistory
 from lastword.engines.pydantic_ai.history import ENGINE, messages_of

@@ -20,7 +20,7 @@ from pydantic_ai import (
 from pydantic_ai.toolsets import FunctionToolset
 
 from lastword import FeedEvent, Outcome, Run, Runtime, Status
-from lastword.core.transcript import Called, Entry, Result
+from lastword.core.entries import Called, Entry, Result
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.testing.provider import Answer, Call, Request
 from tests.engines.inside import strict

@@ -13,9 +13,9 @@ from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, ToolDef
 from pydantic_ai.toolsets import ExternalToolset, WrapperToolset
 
 from lastword import Outcome, Run, Runtime, Status
-from lastword.core.transcript import Result
+from lastword.core.entries import Result
 from lastword.engines.pydantic_ai import PydanticAI
-from lastword.runtime.ledger import Call
+from lastword.runtime.call import Call
 from tests.engines.places import tools, with_act
 from tests.engines.scripted import calls_once
 from tests.engines.test_innermost import comes

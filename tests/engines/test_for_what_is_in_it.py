@@ -14,7 +14,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 
 from lastword import Attachment, FeedEvent, Outcome, Runtime
-from lastword.core.transcript import LeftOut
+from lastword.core.entries import LeftOut
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.testing.provider import Answer, Call, Failure, Provider, Request, Think
 from lastword.testing.provider.script import Reply

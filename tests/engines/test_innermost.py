@@ -9,10 +9,10 @@ from pydantic_ai import Agent, RunContext
 from pydantic_ai.capabilities import Hooks
 
 from lastword import Outcome, Runtime, Status, Ticket
-from lastword.core.transcript import Result
+from lastword.core.entries import Result
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.errors import Superseded
-from lastword.runtime.ledger import Call
+from lastword.runtime.call import Call
 from tests.engines.places import (
     PLACES,
     Made,

@@ -8,7 +8,7 @@ import pytest
 from pydantic_ai import Agent
 
 from lastword import Attachment, Outcome, Run, Runtime
-from lastword.core.transcript import Result, Summary
+from lastword.core.entries import Result, Summary
 from lastword.engines.pydantic_ai import Compaction, PydanticAI
 from lastword.testing.provider import Answer, Call, Failure, Provider, Request
 from lastword.testing.provider.script import Reply

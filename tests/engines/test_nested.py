@@ -7,7 +7,7 @@ import pytest
 from pydantic_ai import Agent
 
 from lastword import Outcome, Runtime, Status
-from lastword.core.transcript import Called, Used
+from lastword.core.entries import Called, Used
 from lastword.engines.pydantic_ai import Fenced, PydanticAI
 from lastword.errors import Superseded
 from lastword.testing.provider import Answer, Call, Provider, Request

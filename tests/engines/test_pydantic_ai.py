@@ -9,7 +9,7 @@ from pydantic_ai import Agent, RunContext
 from pydantic_ai.models import Model
 
 from lastword import FeedEvent, Outcome, Run, Runtime, Session, Status
-from lastword.core.transcript import Called, Result, Summary, Used
+from lastword.core.entries import Called, Result, Summary, Used
 from lastword.engines.pydantic_ai import Compaction, Fenced, PydanticAI
 from lastword.errors import Superseded
 from lastword.testing.provider import Answer, Call, Provider, Request, Say, Think

@@ -6,7 +6,7 @@ import pytest
 from pydantic_ai import Agent
 
 from lastword import FeedEvent, Outcome, Run, Runtime, Session
-from lastword.core.transcript import LeftOut
+from lastword.core.entries import LeftOut
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.testing.provider import Failure, Request
 from tests.engines.inside import strict

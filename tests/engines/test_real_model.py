@@ -24,7 +24,7 @@ from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from lastword import FeedEvent, Outcome, Runtime
-from lastword.core.transcript import Used
+from lastword.core.entries import Used
 from lastword.engines.pydantic_ai import PydanticAI
 from tests.promise.workshop import until
 from tests.scenarios import ROOT

@@ -10,7 +10,7 @@ from pydantic_ai import Agent, BinaryContent, ModelRetry
 from pydantic_ai.messages import ToolReturn
 
 from lastword import Attachment, Outcome, Runtime, Status
-from lastword.core.transcript import Result
+from lastword.core.entries import Result
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.testing.provider import Answer, Call, Request, Say
 from tests.engines.inside import strict

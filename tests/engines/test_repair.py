@@ -10,7 +10,7 @@ import pytest
 from pydantic_ai import Agent
 
 from lastword import Attachment, FeedEvent, Outcome, Runtime, Session
-from lastword.core.transcript import Declined, LeftOut
+from lastword.core.entries import Declined, LeftOut
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.testing.provider import Answer, Call, Failure, Request
 from tests.engines.inside import Strict, strict

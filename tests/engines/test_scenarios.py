@@ -13,7 +13,7 @@ from pydantic_ai import Agent, RunContext
 from lastword import FeedEvent, Outcome, Run, Runtime, Status
 from lastword.agent.permission import Questions, QuestionWithdrawn
 from lastword.agent.rules import Rules
-from lastword.core.transcript import Finished, Result, Text, Used
+from lastword.core.entries import Finished, Result, Text, Used
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.testing.provider import Call, Provider
 from tests.engines.wire import FORMATS, model

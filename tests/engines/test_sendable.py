@@ -6,7 +6,7 @@ import pytest
 from pydantic_ai import Agent
 
 from lastword import FeedEvent, Outcome, Run, Runtime
-from lastword.core.transcript import Called, Text, Thinking
+from lastword.core.entries import Called, Text, Thinking
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.errors import EngineFailed
 from lastword.testing.provider import Call, Provider, Say, Think

@@ -3,31 +3,24 @@
 import asyncio
 
 import pytest
-from pydantic_ai import Agent
 
 from lastword import Outcome, Runtime
-from lastword.core.transcript import Called, Result
-from lastword.engines.pydantic_ai import PydanticAI
-from lastword.runtime.ledger import Call
-from lastword.testing.provider import Answer, Provider, Request, Say, Think
+from lastword.core.entries import Called, Result
+from lastword.runtime.call import Call
+from lastword.testing.provider import Answer, Request, Say, Think
 from lastword.testing.provider import Call as Asks
-from tests.engines.wire import FORMATS, StopAt, model
+from tests.engines.subjects import SCRIPTED, Scripted
+from tests.engines.wire import StopAt
 from tests.promise.stories import check_log
 
 
-def an_agent(own: object) -> Agent[None, str]:
-    agent = Agent(own, instructions="Be brief.")  # pyright: ignore[reportArgumentType, reportCallIssue] - a Model
+async def quick(path: str) -> str:
+    await asyncio.sleep(0)
+    return f"what is in {path}"
 
-    @agent.tool_plain
-    async def quick(path: str) -> str:
-        await asyncio.sleep(0)
-        return f"what is in {path}"
 
-    @agent.tool_plain
-    def slow(path: str) -> str:  # in a thread
-        return f"and in {path}"
-
-    return agent
+def slow(path: str) -> str:  # in a thread
+    return f"and in {path}"
 
 
 async def ask(call: Call[object]) -> None:
@@ -45,9 +38,9 @@ def answer(request: Request) -> Answer:
     return Answer(Think("hm"), Say("I ", "look. "), *looks)
 
 
-async def stopped_at(step: int, agent: Agent[None, str], provider: Provider) -> bool:
+async def stopped_at(step: int, one: Scripted) -> bool:
     """One turn, stopped right before that step, and the next; whether there was such a step."""
-    engine = StopAt(PydanticAI(agent), step)
+    engine = StopAt(one.engine, step)
     heard: list[str] = []
 
     async def sink(event: object) -> None:
@@ -67,7 +60,7 @@ async def stopped_at(step: int, agent: Agent[None, str], provider: Provider) -> 
         second = await session.send("bye")
         assert await second.outcome() == Outcome.COMPLETED, (step, second.error)
         assert heard[silence:] == ["Bye."]
-        assert provider.refused == []
+        assert one.provider.refused == []
         await check_log(session)
         log = await session.log()
         calls = [entry for entry in log if isinstance(entry, Called)]
@@ -78,11 +71,13 @@ async def stopped_at(step: int, agent: Agent[None, str], provider: Provider) -> 
 
 @pytest.mark.deep("a stop at every step", quick=1)
 @pytest.mark.scenario("X1", part="agent")
-@pytest.mark.parametrize("format", FORMATS)
-async def test_whatever_a_stop_leaves_the_next_request_is_accepted(format: str) -> None:
+@pytest.mark.parametrize("kind", SCRIPTED)
+async def test_whatever_a_stop_leaves_the_next_request_is_accepted(kind: str) -> None:
     step = 1
-    async with Provider() as provider, model(provider, format) as own:
-        provider.always(answer)
-        while await stopped_at(step, an_agent(own), provider):
+    async with SCRIPTED[kind]() as one:
+        one.tool(quick)
+        one.tool(slow)
+        one.provider.always(answer)
+        while await stopped_at(step, one):
             step += 1
     assert step > 15

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import inspect
+import sys
 from collections.abc import Iterator
-from typing import Any, NewType, get_args, get_type_hints
+from pathlib import Path
+from typing import Any, ForwardRef, NewType, get_args
 
 import lastword.cells
+import lastword.errors
 import lastword.processes
 import lastword.public
 import lastword.types
 from lastword.core.story import FACTS
 
+SOURCE = Path(lastword.types.__file__).parent
 PLACES = (lastword.public, lastword.types, lastword.processes, lastword.cells)
-# between a call and its ledger; what a framework's part of a call is told by
-INSIDE = {"Doubts", "Part"}
+# between a call and its ledger; what a framework's part of a call is told by; between a run and
+# what it asks; a program, for who runs it
+INSIDE = {"Doubts", "Part", "AskingRun", "OpenCell"}
+MADE = {lastword.public.Runtime}  # by programs; all else is given to them, or has fields
 
 
-def members(name: str) -> Iterator[Any]:
+def members(found: Any) -> Iterator[Any]:
     """All that can be called or read of a public name: what it inherits from us, too."""
-    found = getattr(lastword.public, name)
     if not inspect.isclass(found):
         yield found
         return
@@ -27,32 +34,53 @@ def members(name: str) -> Iterator[Any]:
         if kind.__module__.startswith("lastword."):
             yield kind  # its fields
             for member, value in vars(kind).items():
-                if not member.startswith("_"):
+                if not member.startswith("_") or (member == "__init__" and found in MADE):
                     function: Any = value.fget if isinstance(value, property) else value
                     yield inspect.unwrap(function) if callable(function) else None
 
 
-def named(hint: Any) -> Iterator[str]:
-    if isinstance(hint, type | NewType) and hint.__module__.startswith("lastword."):
-        yield hint.__name__
-    for inner in get_args(hint):
-        yield from named(inner)
+def _aliases(path: Path) -> Iterator[str]:
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias")):
+                yield name
+            case _:
+                pass
 
 
-def hints_of(member: Any) -> dict[str, Any]:
-    try:
-        hints = get_type_hints(member)
-    except NameError:  # imported for the checker only
-        return {}
-    return {name: hint for name, hint in hints.items() if not name.startswith("_")}
+ALIASES = {name for path in SOURCE.rglob("*.py") for name in _aliases(path)}
+
+
+def types_in(member: Any) -> Iterator[str]:
+    """The types of ours that its annotations name, as they are written: an alias is gone once they
+    are evaluated. Raises NameError for what is imported for the checker only."""
+    known: dict[str, Any] = vars(builtins) | vars(sys.modules[member.__module__])
+    for field, written in inspect.get_annotations(member).items():
+        text = written.__forward_arg__ if isinstance(written, ForwardRef) else str(written)
+        for node in ast.walk(ast.parse(text, mode="eval")):
+            if isinstance(node, ast.Name) and not field.startswith("_"):
+                if node.id not in known:
+                    raise NameError(f"{member.__qualname__}: what {node.id} is, nobody can say")
+                yield from _named(node.id, known[node.id])
+
+
+def _named(name: str, found: Any) -> Iterator[str]:
+    if name in ALIASES and not name.startswith("_"):
+        yield name
+        for inner in get_args(found):
+            yield from _named("", inner)
+    elif isinstance(found, type | NewType) and found.__module__.startswith("lastword."):
+        yield found.__name__
 
 
 def test_every_type_of_a_public_signature_is_public() -> None:
-    known = {name for place in PLACES for name in place.__all__}
+    known = {*vars(lastword.errors), *(name for place in PLACES for name in place.__all__)}
     missing: set[str] = set()
-    for name in lastword.public.__all__:
-        for member in filter(lambda m: inspect.isfunction(m) or inspect.isclass(m), members(name)):
-            missing |= {n for hint in hints_of(member).values() for n in named(hint)} - known
+    for place in (lastword.public, lastword.types):
+        for name in place.__all__:
+            for member in members(getattr(place, name)):
+                if inspect.isfunction(member) or inspect.isclass(member):
+                    missing |= set(types_in(member)) - known
 
     assert missing == INSIDE
 

@@ -10,6 +10,7 @@ from tests.mutations.changes import (
     dropped,
     forgotten,
     gives,
+    instead,
     negated,
     never,
     unlocked,
@@ -18,14 +19,17 @@ from tests.mutations.changes import (
 from tests.mutations.mutation import Mutation
 
 DELIVERED = "tests/promise/test_delivered.py"
+ACTS = "tests/promise/test_acting.py"
 ASKING = "tests/promise/test_asking.py"
 BEFORE_THE_LOOP_KNOWS = "tests/runtime/test_before_the_loop_knows.py"
+CARRIED_OUT = "tests/promise/test_carried_out.py"
 CHILDREN = "tests/promise/test_children.py"
 DOUBTS = "tests/promise/test_doubts.py"
 FENCE = "tests/promise/test_fence.py"
 GATE = "tests/promise/test_gate.py"
 ISOLATED_TOOLS = "tests/promise/test_isolated_tools.py"
 PROCESSES_SEAM = "tests/promise/test_processes_seam.py"
+RETURNED = "tests/promise/test_threads_that_returned.py"
 THREADS_IN_STEP = "tests/runtime/test_threads_in_step.py"
 
 ACTING = (
@@ -206,7 +210,7 @@ ACTING = (
     Mutation(
         "a thread that has ended is still under way",
         "runtime.fence:_in_thread",
-        dropped("finish"),
+        dropped("finish", nth=-1),
         f"{GATE}::test_a_tool_that_holds_its_thread_delays_no_stop_and_its_result_is_discarded",
     ),
     Mutation(
@@ -247,26 +251,28 @@ ACTING = (
     ),
     Mutation(
         "an isolated call is not checked in",
-        "runtime.ledger:Call.begin",
+        "runtime.call:Call.first_line",
         dropped("check_in"),
         f"{ISOLATED_TOOLS}::test_an_isolated_tool_that_holds_the_interpreter_is_ended",
     ),
     Mutation(
         "a call that began is told as not started",
-        "runtime.ledger:Ledger.settle",
+        "runtime.ledger:Ledger._settled",
         never("begun"),
         f"{GATE}::test_of_five_calls_in_order_a_stop_during_the_second_leaves_three_not_started",
     ),
     Mutation(
         "a call that never began may have executed",
-        "runtime.ledger:Ledger.settle",
+        "runtime.ledger:Ledger._settled",
         always("begun"),
         f"{GATE}::test_of_five_calls_in_order_a_stop_during_the_second_leaves_three_not_started",
     ),
     Mutation(
         "a call that was settled is settled again",
         "runtime.ledger:Ledger.settle",
-        always("INTENDED"),
+        instead(
+            "[made for made in self._calls if made.status is Status.INTENDED]", "list(self._calls)"
+        ),
         f"{GATE}::test_of_five_calls_in_order_a_stop_during_the_second_leaves_three_not_started",
     ),
     Mutation(
@@ -304,5 +310,59 @@ ACTING = (
         "runtime.ledger:Ledger.intend",
         never("nature"),
         f"{DOUBTS}::test_a_call_that_raised_is_repeated_under_its_key",
+    ),
+    Mutation(
+        "a framework's own act is not checked",
+        "runtime.executor:Act.under_way",
+        never("begin"),
+        f"{ACTS}::test_an_act_is_begun_before_the_stop_or_not_at_all[write]",
+    ),
+    Mutation(
+        "a framework's write is not waited for",
+        "runtime.active_run:ActiveRun.unconfirmed",
+        instead('e.kind == "write"', 'e.kind == "act"'),
+        f"{ACTS}::test_a_stop_waits_for_an_act_that_does_not_listen_and_then_names_it[write]",
+    ),
+    Mutation(
+        "a framework's act that was refused is not told",
+        "runtime.executor:Act.under_way",
+        dropped("drop"),
+        f"{ACTS}::test_what_was_refused_is_in_the_receipt",
+    ),
+    Mutation(
+        "a call is carried out elsewhere before it is durable",
+        "runtime.ledger:Ledger.begin",
+        never("made"),
+        f"{CARRIED_OUT}::test_a_call_is_durable_before_it_is_carried_out_elsewhere",
+    ),
+    Mutation(
+        "a call that is carried out elsewhere is not known to have begun",
+        "runtime.ledger:Ledger.begin",
+        dropped("check_in"),
+        f"{CARRIED_OUT}::test_of_calls_made_elsewhere_a_stop_says_what_is_known",
+    ),
+    Mutation(
+        "a stop waits for what it cannot see",
+        "runtime.ledger:Ledger.begin",
+        dropped("finish"),
+        f"{CARRIED_OUT}::test_of_calls_made_elsewhere_a_stop_says_what_is_known",
+    ),
+    Mutation(
+        "a thread that returned after the stop is told as completed",
+        "runtime.hold:Hold.finish",
+        without("current"),
+        f"{RETURNED}::test_a_thread_that_returns_after_the_stop_may_have_executed",
+    ),
+    Mutation(
+        "a thread that had returned may have executed",
+        "runtime.ledger:Ledger._settled",
+        never("told"),
+        f"{RETURNED}::test_what_had_ended_before_the_stop_is_completed_and_what_had_not_is_in_doubt[gives]",
+    ),
+    Mutation(
+        "a call that begins again is told as ended",
+        "runtime.hold:Hold._begin",
+        forgotten("ended"),
+        f"{RETURNED}::test_a_call_that_goes_on_after_a_part_of_it_may_have_executed",
     ),
 )

@@ -20,7 +20,7 @@ WAITING = (
     ),
     Mutation(
         "what was asked outlives the end of its run",
-        "runtime.runs:Runs.lose",
+        "runtime.conversation:Conversation._end",
         dropped("ended"),
         f"{ALLOWED}::test_that_a_call_waited_is_in_the_log_also_if_a_stop_withdrew_the_question",
     ),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from tests.mutations.acting import ACTING
 from tests.mutations.asking import WAITING
+from tests.mutations.engines import ENGINES
 from tests.mutations.jobs import GOING_ON
 from tests.mutations.keeping import KEEPING
 from tests.mutations.telling import TELLING
+from tests.mutations.tracing import TRACED
 from tests.mutations.whose import WHOSE
 
-EVERY = (*ACTING, *GOING_ON, *KEEPING, *TELLING, *WAITING, *WHOSE)
+EVERY = (*ACTING, *ENGINES, *GOING_ON, *KEEPING, *TELLING, *TRACED, *WAITING, *WHOSE)
 MUTATIONS = {mutation.name: mutation for mutation in EVERY}

@@ -141,8 +141,8 @@ KEEPING = (
     ),
     Mutation(
         "a warden that opens after the stop is not ended",
-        "runtime.owned:Owned.end",
-        forgotten("_ended"),
+        "runtime.active_run:ActiveRun.end_processes",
+        forgotten("closed"),
         f"{PROCESSES_SEAM}::test_a_warden_that_arrives_after_the_stop_is_ended",
     ),
     Mutation(

@@ -12,13 +12,13 @@ PROGRAM = "tests/cells/test_whose_program.py"
 WHOSE = (
     Mutation(
         "a stop freezes whatever stands",
-        "runtime.inbox:Move.freezes",
+        "runtime.seat:Move.freezes",
         gives(True),
         f"{PROGRAM}::test_a_stop_freezes_what_is_theirs_and_its_receipt_names_that_alone",
     ),
     Mutation(
         "a program that comes between a fence and the loop outlives its run's stop",
-        "runtime.inbox:Move.freezes",
+        "runtime.seat:Move.freezes",
         instead("cell.run == run and reason.freezes", "False"),
         f"{SHELF}::test_a_cell_that_comes_between_a_fence_and_the_loop_is_frozen_with_its_run",
     ),

@@ -4,9 +4,8 @@ import asyncio
 import copy
 
 from lastword import Run
-from lastword.core.entries import Entry
+from lastword.core.entries import Called, Entry
 from lastword.core.model import SessionId
-from lastword.core.transcript import Called
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
 from tests.promise.stories import Latch, runtime

@@ -1,7 +1,6 @@
 """What a session's story tells of questions, for whoever stands in for a surface."""
 
 import asyncio
-import contextvars
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
@@ -12,7 +11,8 @@ from lastword.core.question import Question
 
 @contextmanager
 def hearing(session: Session, watcher: Callable[[str, Question], object]) -> Generator[None]:
-    """Have somebody told of every question meanwhile: opened, answered, withdrawn."""
+    """Have somebody told of every question meanwhile: opened, answered, withdrawn. They follow in
+    the name of whoever has them told, which is a run if this is inside of one."""
     events = session.events()  # from this very moment on
 
     async def follow() -> None:
@@ -29,7 +29,7 @@ def hearing(session: Session, watcher: Callable[[str, Question], object]) -> Gen
                 case _:
                     pass
 
-    following = asyncio.get_running_loop().create_task(follow(), context=contextvars.Context())
+    following = asyncio.create_task(follow())
     try:
         yield
     finally:

@@ -8,8 +8,8 @@ from typing import Any
 from weakref import WeakSet
 
 from lastword import Engine, Receipt, Run, Runtime, Session
+from lastword.core.entries import Called, Finished, Result, Said
 from lastword.core.story import FeedEvent, Typing
-from lastword.core.transcript import Called, Finished, Result, Said
 
 
 def runtime(engine: Engine, **settings: Any) -> Runtime:

@@ -7,8 +7,8 @@ import weakref
 import pytest
 
 from lastword import Outcome, Policy, Receipt, Run, Runtime, Session, Ticket
+from lastword.core.entries import Entry, Finished
 from lastword.core.model import SessionId
-from lastword.core.transcript import Entry, Finished
 from lastword.errors import StoreError, TicketClosed
 from lastword.stores.memory import MemoryStore
 from lastword.testing.seeded import Trap, explore, sweep

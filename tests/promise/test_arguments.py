@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lastword import Outcome, Run
-from lastword.core.transcript import Called, Result
+from lastword.core.entries import Called, Result
 from tests.promise.stories import runtime
 
 

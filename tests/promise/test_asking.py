@@ -10,7 +10,7 @@ import pytest
 
 from lastword import Outcome, Run, Runtime, Session, Superseded, Ticket
 from lastword.agent.permission import Question, Questions
-from lastword.core.transcript import Said
+from lastword.core.entries import Said
 from lastword.errors import NotAllowed
 from lastword.testing.recorder import Recorder
 from lastword.testing.seeded import explore
@@ -233,7 +233,8 @@ async def test_a_stopped_run_answers_no_question_and_a_surface_is_not_part_of_th
 
     async def engine(run: Run) -> None:
         if run.session == "asks":
-            await questions.ask(run, "shell", "ls")
+            with hearing(r.session("asks"), surface):  # from inside the run
+                await questions.ask(run, "shell", "ls")
             return
         try:
             began.came.set()
@@ -244,15 +245,14 @@ async def test_a_stopped_run_answers_no_question_and_a_surface_is_not_part_of_th
                 questions.answer(question.id, allow=True, generation=question.generation)
 
     async with runtime(engine) as r:
-        with hearing(r.session("asks"), surface):
-            await r.session("stopped").send("go")
-            await began.came.wait()
-            stopping = asyncio.create_task(stop(r.session("stopped")))
-            await asyncio.sleep(0)
-            asks = await r.session("asks").send("go")
-            assert (await stopping).quiet
-            assert len(questions.open()) == 1
-            began.open.set()
+        await r.session("stopped").send("go")
+        await began.came.wait()
+        stopping = asyncio.create_task(stop(r.session("stopped")))
+        await asyncio.sleep(0)
+        asks = await r.session("asks").send("go")
+        assert (await stopping).quiet
+        assert len(questions.open()) == 1
+        began.open.set()
 
-            assert await asks.outcome() == Outcome.COMPLETED
-            await asyncio.gather(*answers)
+        assert await asks.outcome() == Outcome.COMPLETED
+        await asyncio.gather(*answers)

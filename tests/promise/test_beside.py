@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from lastword import Outcome, Run
+from lastword.core.entries import Native, Text, Thinking
 from lastword.core.story import FeedEvent, Progress
-from lastword.core.transcript import Native, Text, Thinking
 from lastword.testing.seeded import explore
 from tests.promise.stories import Latch, heard_by, runtime, stop
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from lastword import Outcome, Refused, Run, Session, Ticket
+from lastword.core.entries import Said
 from lastword.core.model import SessionId
-from lastword.core.transcript import Said
 from lastword.errors import StoreError, Undurable
 from lastword.stores.contract import StoredSession, Write
 from tests.promise.disk import Disk, left_waiting
@@ -58,7 +58,7 @@ class Troubled(Disk):
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What could not be done is tried again in a moment."""
     monkeypatch.setattr("lastword.runtime.journal.AGAIN", 0.01)
-    monkeypatch.setattr("lastword.runtime.outcomes.AGAIN", 0.01)
+    monkeypatch.setattr("lastword.runtime.ticket.AGAIN", 0.01)
     monkeypatch.setattr("lastword.runtime.runtime._WATCH", 0.01)
 
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from lastword import Child, Outcome, Run, Superseded
-from lastword.core.transcript import Finished
+from lastword.core.entries import Finished
 from lastword.errors import TooDeep
 from lastword.testing.seeded import explore
 from tests.promise.stories import Latch, OneAtATime, a_while, check_log, heard_by, runtime, stop

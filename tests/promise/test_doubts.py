@@ -10,10 +10,10 @@ from typing import Any, cast
 import pytest
 
 from lastword import Message, Outcome, Run
+from lastword.core.entries import Entry, Native
 from lastword.core.model import SessionId
-from lastword.core.transcript import Entry, Native
 from lastword.errors import StoreError
-from lastword.runtime.ledger import Call
+from lastword.runtime.call import Call
 from lastword.stores.contract import Write
 from tests.promise.disk import Disk
 from tests.promise.stories import Latch, check_log, runtime

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lastword import FeedEvent, Outcome, Reason, Receipt, Refused, Run, Runtime, Session
+from lastword.core.entries import Finished, Said
 from lastword.core.model import SessionId
-from lastword.core.transcript import Finished, Said
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.stores.sqlite import SqliteStore
 from lastword.testing.seeded import Trap, sweep

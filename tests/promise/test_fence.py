@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from lastword import FeedEvent, Outcome, Run, Superseded
-from lastword.core.transcript import Text
+from lastword.core.entries import Text
 from lastword.testing.recorder import Recorder
 from lastword.testing.seeded import Trap, explore, sweep
 from tests.promise.stories import Latch, a_while, check_log, heard_by, runtime, stop, talk

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lastword import Call, Outcome, Receipt, Run, Runtime, Status, Token
-from lastword.core.transcript import Called, Result
+from lastword.core.entries import Called, Result
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
 from lastword.testing.seeded import Trap, explore, sweep

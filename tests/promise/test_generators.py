@@ -11,7 +11,7 @@ pytest.importorskip("pydantic_ai", reason="pydantic-ai, whose tools these are, i
 from pydantic_ai import Agent
 
 from lastword import Outcome, Run, Runtime, Status
-from lastword.core.transcript import Called, Entry, Result
+from lastword.core.entries import Called, Entry, Result
 from lastword.engines.pydantic_ai import PydanticAI
 from tests.engines.scripted import calls_once
 

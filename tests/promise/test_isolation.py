@@ -15,6 +15,7 @@ from lastword.testing.recorder import Recorder
 from lastword.testing.seeded import explore
 from tests.meter import open_files
 from tests.promise.stories import Latch, a_while, check_log, mark_of, runtime, stop, talk
+from tests.promise.workshop import until
 
 
 @pytest.mark.scenario("I1")
@@ -138,21 +139,21 @@ async def test_two_thousand_messages_and_stops_leave_nothing_behind() -> None:
             for name in await r.sessions():
                 with suppress(UnknownSession):
                     await r.delete(name)
-            gc.collect()
+            await at_rest()
             return _living()
 
+        async def at_rest() -> None:
+            """Return when nobody is about to let go of something, and the collector finds nothing
+            more: whatever is there then, stays."""
+            await until(lambda: not gc.collect() and len(asyncio.all_tasks()) <= idle)
+
+        idle = len(asyncio.all_tasks())
         before = await over_many(400)
         tracemalloc.start()
         await over_many(400)
         memory = tracemalloc.get_traced_memory()[0]
         after = await over_many(1000)
-        grown = 0
-        for _ in range(100):  # who lets go of a session may be a few turns behind
-            grown = tracemalloc.get_traced_memory()[0] - memory
-            if grown < 100_000:
-                break
-            await asyncio.sleep(0)
-            gc.collect()
+        grown = tracemalloc.get_traced_memory()[0] - memory
         tracemalloc.stop()
 
         async def in_one(count: int) -> None:
@@ -164,15 +165,12 @@ async def test_two_thousand_messages_and_stops_leave_nothing_behind() -> None:
         acts |= {"Fence", "Task", "Child", "Conversation", "Work", "Runs", "Stops", "Messages"}
         acts |= {"Journal", "Future", "Move", "Turn"}
         await in_one(300)
+        await at_rest()
         first = _all_living()
         await in_one(400)
-        more = dict[str, int]()
-        for _ in range(100):  # who lets go of a session may be a few turns behind
-            living = _all_living()
-            more = {name: living[name] - first[name] for name in acts}
-            if max(more.values()) < 20:
-                break
-            await asyncio.sleep(0)
+        await at_rest()
+        living = _all_living()
+        more = {name: living[name] - first[name] for name in acts}
 
     _no_more(after, before)
     assert grown < 100_000, f"{grown} bytes more after 1,000 cycles"
@@ -180,7 +178,6 @@ async def test_two_thousand_messages_and_stops_leave_nothing_behind() -> None:
 
 
 def _all_living() -> Counter[str]:
-    gc.collect()
     return Counter(type(thing).__name__ for thing in gc.get_objects())
 
 

@@ -61,7 +61,7 @@ class Faulty(Disk):
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """What could not be done is tried again in a moment."""
     monkeypatch.setattr("lastword.runtime.journal.AGAIN", 0.01)
-    monkeypatch.setattr("lastword.runtime.outcomes.AGAIN", 0.01)
+    monkeypatch.setattr("lastword.runtime.ticket.AGAIN", 0.01)
 
 
 def texts(session: Session) -> list[str]:

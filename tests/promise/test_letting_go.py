@@ -21,8 +21,8 @@ from lastword import (
     Superseded,
     Ticket,
 )
+from lastword.core.entries import Said
 from lastword.core.model import MessageId, SessionId
-from lastword.core.transcript import Said
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.stores.contract import StoredMessage, Write
 from lastword.stores.memory import MemoryStore

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lastword import Outcome, Run
+from lastword.core.entries import Began, Entry, Finished, Result, Said, Text
 from lastword.core.model import Generation, Message, MessageId, RunId, SessionId
-from lastword.core.transcript import Began, Entry, Finished, Result, Said, Text
 from lastword.stores.contract import StoredSession, Write
 from lastword.stores.memory import MemoryStore
 from lastword.testing.seeded import explore

@@ -13,7 +13,7 @@ from lastword import (
     Runtime,
     Shown,
 )
-from lastword.core.transcript import Text
+from lastword.core.entries import Text
 from lastword.testing.recorder import Recorder
 from lastword.testing.seeded import explore
 from tests.promise.stories import (

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from lastword import FeedEvent, Outcome, Run, Status
-from lastword.core.transcript import Called, Native, Result
+from lastword.core.entries import Called, Native, Result
 from lastword.testing.seeded import explore
 from tests.promise.stories import Latch, a_while, answer, check_log, runtime
 from tests.promise.test_restart import Disk

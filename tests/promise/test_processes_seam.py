@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from lastword import Outcome, Run, Runtime, Superseded
-from lastword.core.transcript import Result
+from lastword.core.entries import Result
 from lastword.errors import SpawnFailed
 from lastword.processes import Completed, Process, ProcessLimits
 from tests.processes.household import children, held, the_warden, zygotes

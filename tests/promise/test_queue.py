@@ -11,7 +11,7 @@ from lastword import (
     QueueFull,
     Run,
 )
-from lastword.core.transcript import Said
+from lastword.core.entries import Said
 from lastword.testing.seeded import explore
 from tests.promise.stories import (
     Latch,

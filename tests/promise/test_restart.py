@@ -11,8 +11,8 @@ from typing import Literal
 import pytest
 
 from lastword import FeedEvent, Outcome, Refused, Run, Runtime, Session, Status
+from lastword.core.entries import Entry, Finished, Result, Said
 from lastword.core.model import SessionId
-from lastword.core.transcript import Entry, Finished, Result, Said
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.stores.contract import StoredSession
 from lastword.stores.memory import MemoryStore

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from lastword import Outcome, Refused, Run, Runtime, Session, StaleRun
+from lastword.core.entries import Said
 from lastword.core.model import SessionId
-from lastword.core.transcript import Said
 from lastword.errors import NotAllowed, OwnedElsewhere
 from lastword.stores.contract import StoredSession
 from lastword.stores.memory import MemoryStore

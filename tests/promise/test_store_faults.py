@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from lastword import LastwordError, Outcome, Refused, Run, Session
+from lastword.core.entries import Entry, Said
 from lastword.core.model import MessageId, SessionId
-from lastword.core.transcript import Entry, Said
 from lastword.errors import StoreError
 from lastword.stores.contract import StoredMessage, StoredSession, Write
 from lastword.testing.seeded import explore

@@ -13,7 +13,8 @@ from typing import get_args
 import pytest
 
 from lastword import FeedEvent, LastwordError, Policy, Refused, Run, Session, Ticket
-from lastword.core.transcript import Said, build
+from lastword.core.entries import Said
+from lastword.core.transcript import build
 from lastword.errors import StoreError
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore

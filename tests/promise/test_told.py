@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from lastword import Message, Outcome, Run
+from lastword.core.entries import Began
 from lastword.core.model import SessionId
-from lastword.core.transcript import Began
 from lastword.errors import StoreError
 from lastword.stores.contract import Write
 from tests.promise.disk import Disk

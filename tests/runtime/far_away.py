@@ -20,8 +20,8 @@ from lastword.core.entries import Entry
 from lastword.core.events import EditAsked, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
 from lastword.core.model import Generation, Message, MessageId, Placement, Policy, RunId, SessionId
 from lastword.core.queue import QueueNews
+from lastword.core.shown import Shown
 from lastword.core.story import FeedEvent
-from lastword.core.transcript import Shown
 from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
 from lastword.runtime.protocol import Changing, Counterpart, Doings, LogPage, Now, Sent, View

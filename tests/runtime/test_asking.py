@@ -85,14 +85,21 @@ ACTS: dict[str, Try] = {
     "Run.isolate": lambda stage, session: _run(stage, session).isolate(print, "late"),
     "Run.executor": _executor,
     "Run.must_hold": lambda stage, session: _now(_run(stage, session).must_hold()),
-    "Run.act": lambda stage, session: _within(_run(stage, session).act("late").under_way()),
+    "Run.acting": lambda stage, session: _in(_run(stage, session).acting("late")),
     "Call.under_way": lambda stage, session: _within(
         _run(stage, session).intend(stage.tool).under_way()
     ),
+    "Run.model_request": lambda stage, session: _within(
+        _run(stage, session).model_request("m", provider="p")
+    ),
+    "Run.asks_model": lambda stage, session: _now(_run(stage, session).asks_model("m", "p")),
     "Run.job": lambda stage, session: _now(_run(stage, session).job(_a_process())),
     "Run.may": lambda stage, session: _run(stage, session).may("late"),
     "Call.ready": lambda stage, session: _run(stage, session).intend(stage.tool).ready(),
-    "Call.begin": lambda stage, session: _now(_run(stage, session).intend(stage.tool).begin()),
+    "Call.begin": lambda stage, session: _run(stage, session).intend(stage.tool).begin(),
+    "Call.first_line": lambda stage, session: _now(
+        _run(stage, session).intend(stage.tool).first_line()
+    ),
 }
 # what is dropped without a word: to a sink, beside the answer
 DROPPED: dict[str, Try] = {
@@ -101,7 +108,8 @@ DROPPED: dict[str, Try] = {
     "Run.progress": lambda stage, session: _run(stage, session).progress("late"),
     "Run.fence": lambda stage, session: _run(stage, session).fence(stage.tool)(),
     "Run.used": lambda stage, session: _now(_run(stage, session).used("m", 1, 1)),
-    "Run.used_soon": lambda stage, session: _now(_run(stage, session).used_soon("m", 1, 1)),
+    "Run.costs": lambda stage, session: _now(_run(stage, session).costs("m", 1, 1)),
+    "Run.costs_soon": lambda stage, session: _now(_run(stage, session).costs_soon("m", 1, 1)),
     "Run.seal": lambda stage, session: _now(_run(stage, session).seal(Native("e", "{}"))),
     "Run.notes": lambda stage, session: _now(_run(stage, session).notes()),
     "Run.declined": lambda stage, session: _now(_run(stage, session).declined(400)),
@@ -109,9 +117,7 @@ DROPPED: dict[str, Try] = {
         _run(stage, session).leave_out(LeftOut(RunId("x"), RunId("y"), "turn", "all of it"))
     ),
     "Call.skip": lambda stage, session: _now(_run(stage, session).intend(stage.tool).skip("")),
-    "Call.answered": lambda stage, session: _now(
-        _run(stage, session).intend(stage.tool).answered("late")
-    ),
+    "Call.end": lambda stage, session: _now(_run(stage, session).intend(stage.tool).end("late")),
     "Call.put_off": lambda stage, session: _now(_run(stage, session).intend(stage.tool).put_off()),
 }
 # what says that it stopped nothing
@@ -132,13 +138,13 @@ READS = {
     *("Session.spans", "Session.view"),
     "Session.waiting",
     *("Runtime.at_hand", "Runtime.cells", "Runtime.overview", "Runtime.recent"),
-    *("Runtime.session", "Runtime.sessions"),
+    *("Runtime.session", "Runtime.sessions", "Runtime.store_size"),
     *("Ticket.again", "Ticket.begun", "Ticket.done", "Ticket.error", "Ticket.known_outcome"),
     *("Ticket.outcome", "Ticket.receipt", "Ticket.started"),
     *("Child.done", "Child.kept", "Child.outcome", "Child.run", "Child.session", "Child.text"),
     *("Run.by", "Run.current", "Run.generation", "Run.id", "Run.messages", "Run.session"),
     "Run.shelf",
-    *("Run.above", "Run.epoch", "Run.jobs", "Run.less", "Run.said", "Run.token"),
+    *("Run.above", "Run.epoch", "Run.jobs", "Run.less", "Run.loop", "Run.said", "Run.token"),
     *("Call.arguments", "Call.report"),
 }
 # what a session tells its own tickets and calls; not for programs

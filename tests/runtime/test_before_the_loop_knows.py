@@ -11,13 +11,14 @@ from typing import cast
 import pytest
 
 from lastword import Receipt, Run, Runtime, Session, Status
+from lastword.core.entries import Called, Result
 from lastword.core.model import SessionId
-from lastword.core.transcript import Called, Result
+from lastword.core.rights import Rights
 from lastword.errors import Superseded
 from lastword.processes import Processes, command
 from lastword.runtime.announcer import Announcer
 from lastword.runtime.jobs import Jobs
-from lastword.runtime.owned import Owned
+from lastword.runtime.owned import Owned, StartingRun, Wardens
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore
 from tests.runtime.test_threads_in_step import Session as Bare
@@ -85,7 +86,8 @@ async def test_a_process_that_is_asked_for_before_and_would_start_then_does_not(
 
     async with Processes("tree") as processes:
         news = cast("Announcer", SimpleNamespace(process=tell))
-        owned = Owned(processes, session.hold, [], Jobs(), clear, news)
+        run = SimpleNamespace(hold=session.hold, wardens=Wardens(), by="")
+        owned = Owned(processes, cast("StartingRun", run), [], Jobs(Rights(None)), clear, news)
         with pytest.raises(Superseded):
             await owned.spawn(command("sleep", "1000"), grace=0.0)
 

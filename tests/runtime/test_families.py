@@ -7,8 +7,8 @@ from contextlib import suppress
 import pytest
 
 from lastword import FeedEvent, Outcome, Receipt, Run, Runtime
+from lastword.core.entries import Entry
 from lastword.core.model import SessionId
-from lastword.core.transcript import Entry
 from lastword.errors import RuntimeClosed, StoreError, UnknownSession
 from lastword.stores.contract import StoredSession, Write
 from lastword.stores.memory import MemoryStore

@@ -6,8 +6,8 @@ from contextlib import suppress
 import pytest
 
 from lastword import Outcome, Run, Runtime
+from lastword.core.entries import Finished
 from lastword.core.model import SessionId
-from lastword.core.transcript import Finished
 from lastword.errors import StoreError, Undurable, UnknownSession
 from lastword.stores.contract import Write
 from lastword.stores.memory import MemoryStore

@@ -101,7 +101,6 @@ def test_a_session_knows_nothing_of_what_is_behind_its_counterpart() -> None:
         "runs",
         "messages",
         "seat",
-        "inbox",
         "journal",
         "stop",
         "hold",

@@ -74,7 +74,7 @@ async def test_a_cell_is_frozen_in_the_transaction_of_the_fence(how: str, tmp_pa
     async with Runtime(leave_one, store=f"sqlite:{tmp_path / 'it.db'}") as runtime:
         session = runtime.session("s")
         await session.send("and go on")
-        await until(lambda: session.shelf.cells)
+        await until(lambda: session.shelf.open)
         if how == "takeover":
             ticket = await session.send("something else")
             receipt = await ticket.receipt()
@@ -88,13 +88,13 @@ async def test_a_stop_of_one_run_leaves_the_cells_of_others() -> None:
     async with Runtime(leave_one) as runtime:
         session = runtime.session("s")
         await session.send("and go on")
-        await until(lambda: session.shelf.cells)
+        await until(lambda: session.shelf.open)
         other = paused("s#0")
         elsewhere = replace(other.stored, record=replace(_PAUSED, cell=CellId("c2")))
         session.shelf.put(Asleep(elsewhere, CellMachine.restore(elsewhere.record)[0]))
         receipt = await session.stop(run="s#1")
         assert [cell.cell for cell in receipt.cells] == ["c1"]
-        assert CellId("c2") in session.shelf
+        assert CellId("c2") in session.shelf.open
 
 
 async def test_a_cell_that_comes_between_a_fence_and_the_loop_is_frozen_with_its_run() -> None:
@@ -108,7 +108,7 @@ async def test_a_cell_that_comes_between_a_fence_and_the_loop_is_frozen_with_its
         await (await session.send("go")).outcome()
         receipt = await asyncio.wrap_future(stops[0])
         assert [cell.cell for cell in receipt.cells] == ["c1"]
-        assert session.shelf.cells == ()
+        assert session.shelf.open == {}
 
 
 async def test_a_cell_outlives_the_process_and_a_stop_of_the_next_one_freezes_it(
@@ -117,7 +117,7 @@ async def test_a_cell_outlives_the_process_and_a_stop_of_the_next_one_freezes_it
     store = f"sqlite:{tmp_path / 'it.db'}"
     async with Runtime(leave_one, store=store) as runtime:
         await runtime.session("s").send("and go on")
-        await until(lambda: runtime.session("s").shelf.cells)
+        await until(lambda: runtime.session("s").shelf.open)
     async with Runtime(leave_one, store=store) as runtime:
         assert [cell.id for cell in await runtime.cells()] == ["c1"]
         receipt = await runtime.session("s").stop()
@@ -139,7 +139,7 @@ async def test_a_cell_that_ran_when_its_process_died_is_lost(tmp_path: Path) -> 
     async with Runtime(engine, store=store) as runtime:
         session = runtime.session("s")
         await session.loaded()
-        assert session.shelf.cells == ()
+        assert session.shelf.open == {}
         [cell] = await session.cells()
         assert cell.record.ending
         assert cell.record.ending.outcome is CellOutcome.LOST

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lastword import FeedEvent, Outcome, Receipt, Run, Runtime, Status, Superseded
-from lastword.core.transcript import Result
+from lastword.core.entries import Result
 from lastword.testing.seeded import explore
 from tests.promise.stories import Latch, a_while, mark_of, runtime, talk
 

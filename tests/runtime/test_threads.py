@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import weakref
 
 from lastword.runtime.threads import DaemonThreads
 
@@ -26,6 +27,22 @@ def test_a_thread_is_used_again_when_it_is_idle() -> None:
     used = {threads.submit(threading.current_thread).result(60) for _ in range(200)}
 
     assert len(used) < 100
+
+
+def test_a_thread_that_works_on_keeps_nothing_of_what_it_did_before() -> None:
+    class Thing:
+        def ident(self) -> int:
+            return threading.get_ident()
+
+    threads, thing, gone, door = DaemonThreads(), Thing(), threading.Event(), threading.Event()
+    weakref.finalize(thing, gone.set)
+    first = threads.submit(thing.ident).result(60)
+    futures = [threads.submit(lambda: (door.wait(60), threading.get_ident())[1])]
+    del thing
+
+    assert gone.wait(60)
+    door.set()
+    assert [future.result(60) for future in futures] == [first]
 
 
 def test_a_tool_that_never_returns_does_not_keep_the_program_alive() -> None:

@@ -17,12 +17,12 @@ from lastword.core.receipt import AnswerReport
 from lastword.core.session import SessionMachine
 from lastword.core.story import Fact, FeedEvent
 from lastword.errors import AlreadyAnswered, AnswerRefused, QuestionWithdrawn
-from lastword.runtime import asks, hold, inbox
+from lastword.runtime import asks, hold, seat
 from lastword.runtime.asks import Asks
 from lastword.runtime.feed import Feed
 from lastword.runtime.hold import Effect, Hold
-from lastword.runtime.inbox import Inbox, Move
 from lastword.runtime.journal import Journal
+from lastword.runtime.seat import Inbox, Move
 from lastword.runtime.speech import Piece
 from tests.runtime.stepping import Steps, every_order
 
@@ -41,7 +41,7 @@ class Session:
         feed = Feed(SessionId("s"), loop, lambda: machine.fenced, keep=100)
         here = (SessionId("s"),)
         self.hold = Hold(machine, lock, feed, RUN, machine.generation, sessions=here)
-        self.moves = Inbox(machine, lock, loop.time)
+        self.moves = Inbox(machine, lock, loop.time, lambda: None)
         self.moves.known = known
 
     def stop(self) -> Move:
@@ -73,7 +73,7 @@ async def test_what_began_before_a_stop_is_seen_by_it_and_nothing_begins_after()
 
         return [lambda: session.hold.begin(effect), stop]
 
-    told = [tuple(both) for both in every_order([hold, inbox], scene)]
+    told = [tuple(both) for both in every_order([hold, seat], scene)]
 
     assert set(told) == {(True, True), (False, False)}  # it is waited for, or is refused
 
@@ -91,7 +91,7 @@ async def test_text_that_was_let_out_is_known_to_a_stop_and_nothing_comes_after(
 
         return [speak, stop]
 
-    told = [tuple(both) for both in every_order([hold, inbox], scene)]
+    told = [tuple(both) for both in every_order([hold, seat], scene)]
 
     assert set(told) == {(True, True), (False, False)}
 
@@ -142,7 +142,7 @@ async def test_an_answer_is_taken_before_a_stop_or_refused() -> None:
 
         return [answer, stop]
 
-    told = [tuple(both) for both in every_order([asks, inbox], scene)]
+    told = [tuple(both) for both in every_order([asks, seat], scene)]
     for one in waiting:
         one.close()
 
@@ -185,7 +185,7 @@ async def test_a_stop_that_comes_as_the_store_tells_what_there_is_is_made() -> N
         sessions.append(session)
         return [session.stop, lambda: session.moves.now_known(None)]
 
-    stops = [both[0] for both in every_order([inbox], scene)]
+    stops = [both[0] for both in every_order([seat], scene)]
 
     for stop, session in zip(stops, sessions, strict=True):
         assert stop in session.made
@@ -201,7 +201,7 @@ async def test_moves_are_carried_out_in_the_order_in_which_they_were_made() -> N
         other = Accepted(Message(MessageId("n"), "and now"), RunId("s#2"), "takeover")
         return [session.stop, lambda: session.moves.make(other)]
 
-    for stop, other in every_order([inbox], scene):
+    for stop, other in every_order([seat], scene):
         assert isinstance(stop, Move)
         assert isinstance(other, Move)
         made = sessions[-1].made

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from lastword import FeedEvent, Run, Runtime, Session
+from lastword.core.entries import Entry, Finished, Text
 from lastword.core.model import SessionId
 from lastword.core.queue import QueueNews
 from lastword.core.receipt import ProcessNews, Receipt
-from lastword.core.transcript import Entry, Finished, Text
 from lastword.stores.contract import LogPart
 from lastword.stores.memory import MemoryStore
 from lastword.testing import FakeClock

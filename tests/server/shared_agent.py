@@ -20,7 +20,7 @@ from typing import Any
 from tests.server.asking import entries
 from tests.server.client import Client
 
-README = Path(__file__).parents[2] / "README.md"
+EXAMPLE = Path(__file__).parents[2] / "docs" / "start" / "terminal.md"
 _RIGHTS = {
     "ada": ["read", "send", "stop", "approve"],
     "eve": ["read", "send", "stop"],
@@ -30,9 +30,9 @@ _PRINCIPALS = {"ada": "ada", "eve": "eve", "approver": "eve"}
 _LOOKS_LIKE_TEXT = {"FIRST": "x" * 10_000}  # an environment of which the beginning has no zero byte
 
 
-def rules_of_the_readme() -> list[str]:
-    """What README shows as an example, to the letter."""
-    blocks = re.findall(r"```toml\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+def rules_of_the_example() -> list[str]:
+    """What the page for beginners shows, to the letter."""
+    blocks = re.findall(r"```toml\n(.*?)```", EXAMPLE.read_text(encoding="utf-8"), re.DOTALL)
     [rules] = [table["rules"] for table in map(tomllib.loads, blocks) if "rules" in table]
     return list(rules)
 

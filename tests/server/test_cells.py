@@ -187,3 +187,17 @@ async def test_a_real_program_goes_on_with_what_was_brought() -> None:
             await upto(events, "ended")
         [listed] = (await client.get("/v1/sessions/s/cells")).json["cells"]
         assert listed["ending"]["outcome"] == "completed"
+
+
+async def test_a_program_is_listed_by_whose_session_it_is_in_whatever_that_is_named() -> None:
+    async with Runtime(cells.engine(Leaver())) as runtime:
+        cells.run_by(runtime.processes, Tape())
+        tokens = (ApiToken(SECRET), ApiToken(BOBS, "bob"))
+        async with served(runtime, tokens=tokens) as client:
+            for name in ("s", "org/repo", "bob/s", "bob/org/repo"):
+                assert await (await runtime.session(name).send("2")).outcome() == "completed"
+            here = (await client.get("/v1/cells")).json["cells"]
+            bobs = (await client.as_(BOBS).get("/v1/cells")).json["cells"]
+
+    assert [cell["session"] for cell in here] == ["s", "org/repo"]
+    assert [cell["session"] for cell in bobs] == ["s", "org/repo"]

@@ -7,11 +7,15 @@ import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from lastword import Run
-from tests.server.client import Client, serving_engine, upto
+from lastword import Run, Runtime
+from lastword.errors import OwnedElsewhere
+from tests.promise.stories import answer
+from tests.promise.workshop import until
+from tests.server.client import Client, served, serving_engine, upto
 
 
 async def waits(run: Run) -> None:
@@ -72,3 +76,45 @@ async def test_a_list_says_what_runs_in_another_server(tmp_path: Path) -> None:
             assert told["owner"]["process"] == os.getpid()
         [told] = (await one.get("/v1/sessions")).json["sessions"]
         assert told["owner"] is None
+
+
+async def sent_once_it_is_free(runtime: Runtime, text: str) -> None:
+    """Whoever had the session lets it go, and nobody is told when."""
+    while True:
+        try:
+            ticket = await runtime.session("s").send(text)
+        except OwnedElsewhere:
+            await asyncio.sleep(0.01)  # the other's rest
+        else:
+            await ticket.outcome()
+            return
+
+
+def words_in(snapshot: Any) -> list[str]:
+    assert snapshot["kind"] == "snapshot"
+    parts = [part for item in snapshot["items"] for part in item.get("parts", ())]
+    return [part["text"] for part in parts if part["kind"] == "text"]
+
+
+@pytest.mark.scenario("W69", part="server")
+async def test_who_was_cut_off_while_another_process_acted_is_shown_all_of_it(
+    tmp_path: Path,
+) -> None:
+    store = f"sqlite:{tmp_path / 'it.db'}"
+    async with Runtime(answer, store=store, rest=0.01) as mine, served(mine) as client:
+        await sent_once_it_is_free(mine, "one")
+        async with client.events("s") as watching:
+            [seen] = await upto(watching, "snapshot")
+        assert words_in(seen) == ["re: one"]
+
+        await until(lambda: not mine.session("s").known)
+        async with Runtime(answer, store=store, rest=0.01) as theirs:
+            await sent_once_it_is_free(theirs, "two")
+            async with client.events("s", last_event_id=seen["id"]) as again:
+                elsewhere = await anext(again)
+        assert words_in(elsewhere) == ["re: one", "re: two"]
+
+        await sent_once_it_is_free(mine, "three")
+        for id_ in (seen["id"], elsewhere["id"]):
+            async with client.events("s", last_event_id=id_) as again:
+                assert words_in(await anext(again)) == ["re: one", "re: two", "re: three"]

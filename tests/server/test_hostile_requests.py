@@ -14,7 +14,7 @@ from starlette.types import Message, Receive, Scope
 
 from lastword import Runtime
 from lastword.server import ServerLimits, app
-from lastword.server.front import CSP
+from lastword.server.asgi import CSP
 from lastword.server.who import Who
 from tests.promise.workshop import until
 from tests.server.asking import entries

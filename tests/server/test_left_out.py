@@ -7,9 +7,9 @@ import pytest
 
 from lastword.acp.showing import told_again
 from lastword.cli.chat.recap import recap_lines
+from lastword.core.entries import Began, Entry, LeftOut, Said, Text
 from lastword.core.model import Generation, Message, MessageId, RunId, SessionId
 from lastword.core.picture import Picture
-from lastword.core.transcript import Began, Entry, LeftOut, Said, Text
 from lastword.server.shapes import Shapes
 
 pytestmark = pytest.mark.scenario("E9", part="agent")

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 import pytest
 
-from lastword import Runtime
+from lastword import Run, Runtime
 from lastword.cli import logs
 from lastword.server import app
 from tests.server.client import SECRET, Client, serving_engine
@@ -263,3 +263,38 @@ async def test_on_every_address_it_warns_and_says_what_sharing_means_and_its_lin
         assert me["principal"] == "local"
         assert (await one.client.as_(ANN).get("/v1/me")).json["principal"] == "ann"
     assert (tmp_path / "home" / "heard").read_text() == ""
+
+
+@pytest.mark.scenario("O15")
+async def test_a_conversation_and_its_mishaps_leave_no_word_of_it_in_the_log(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    async def engine(run: Run) -> None:
+        await run.emit(f"re: {run.message.text}")
+        if "fail" in run.message.text:
+            raise ValueError(run.message.text)
+        await asyncio.Event().wait()
+
+    body = json.dumps({"threadId": "s", "runId": "r", "messages": [_user(f"fail {WORDS}")]})
+    with logs.written("info", "json"):
+        async with serving_engine(engine) as client:
+            answers = [
+                await client.send("s", WORDS),
+                await client.send("s", f"{WORDS} again"),  # takes over
+                await client.post("/v1/sessions/s/stop"),
+                await client.ask("POST", "/v1/agui", body.encode()),
+                await client.ask("POST", "/v1/sessions/s/messages", f'{{"text": "{WORDS}'.encode()),
+                await client.send("s", WORDS, nonsense=WORDS),
+                await client.as_(f"{ANN} is wrong").get("/v1/me"),
+                await client.get("/v1/me", cookie=WORDS, user_agent=WORDS),
+            ]
+    told = capfd.readouterr().err
+    for secret in (WORDS, SECRET, ANN):
+        assert secret not in told
+        assert quote(secret) not in told
+    lines = [one for one in _lines(told) if one["logger"] == "lastword.requests"]
+    assert {one["id"] for one in lines} == {one.headers["x-request-id"] for one in answers}
+
+
+def _user(text: str) -> dict[str, str]:
+    return {"id": "m", "role": "user", "content": text}

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from lastword import Run, Runtime
+from lastword.cli.chat.piped_command import PipedCommand
+from lastword.engines.function import function
 from lastword.surfaces import commands
 from tests.server.page_node import Modules
 
@@ -52,10 +55,26 @@ def test_a_command_leads_to_its_control_or_says_that_there_is_nothing(modules: M
         [True, "queue"],
         [True, "program"],
     ]
-    assert typed(modules, "/receipt", "/queue", there=False) == [
-        [True, "receipt", "Nothing was stopped here."],
-        [True, "queue", "Nothing waits."],
+    nothing = typed(modules, "/receipt", "/processes", "/queue", "/programs", there=False)
+    assert [words for _, _, words in nothing] == [
+        "Nothing was stopped here.",
+        "Nothing goes on under an id.",
+        "Nothing waits.",
+        "No program waits.",
     ]
+
+
+async def test_where_there_is_nothing_the_page_says_what_a_terminal_says(modules: Modules) -> None:
+    names = ["receipt", "processes", "queue", "programs"]
+    told = typed(modules, *(f"/{name}" for name in names), there=False)
+
+    async with Runtime(function(silent)) as runtime:
+        here = PipedCommand(runtime.session("s"), "takeover", "", None)
+        assert [words for _, _, words in told] == [(await here.do(n, "")).words for n in names]
+
+
+async def silent(_: Run) -> str:
+    return ""
 
 
 def test_a_mode_is_set_by_its_name_and_what_is_no_command_is_said(modules: Modules) -> None:

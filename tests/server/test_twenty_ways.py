@@ -18,20 +18,20 @@ from typing import Any
 import pytest
 
 from tests.server.client import Client, upto
-from tests.server.shared_agent import SharedAgent, rules_of_the_readme
+from tests.server.shared_agent import SharedAgent, rules_of_the_example
 from tests.server.test_permissions import answer
 
 pytestmark = pytest.mark.deep("every way at every moment", quick=6)
 
 pytest.importorskip("pydantic_ai", reason="pydantic-ai, with which the agent is made, is missing")
 
-README = f"rules = {json.dumps(rules_of_the_readme())}\n"
+EXAMPLE = f"rules = {json.dumps(rules_of_the_example())}\n"
 KIT = Path(__file__).parents[1] / "agent" / "mcp_server_to_start.py"
 MCP = f"[mcp.kit]\ncommand = ['{sys.executable}', '{KIT}', '{{home}}']\n"
 SETTINGS = {
     "default": "",
-    "readme": README,
-    "everywhere": f'roots = [".", "/"]\nfetch = true\n{README}{MCP}',
+    "example": EXAMPLE,
+    "everywhere": f'roots = [".", "/"]\nfetch = true\n{EXAMPLE}{MCP}',
 }
 REFUSED = r"no file tool may look at it|out of what may be touched"
 ABSENT = r"there is no |is not a directory"

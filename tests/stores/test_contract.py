@@ -1,5 +1,6 @@
 """What every store does; the suite runs over each kind there is."""
 
+import gc
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +31,15 @@ from lastword.core.model import (
 from lastword.core.queue import Standing
 from lastword.core.receipt import Receipt
 from lastword.errors import OwnedElsewhere, StaleWrite
-from lastword.stores.contract import LogPart, Store, StoredMessage, StoredSession, Write
+from lastword.stores.contract import (
+    LogPart,
+    Store,
+    StoredMessage,
+    StoredSession,
+    StoreSize,
+    Write,
+)
+from lastword.stores.lease import Claim
 from lastword.stores.opening import open_store
 
 ALICE, BELOW = SessionId("alice"), SessionId("alice#1/1")
@@ -67,6 +76,18 @@ async def test_what_was_committed_is_read_back_in_order(store: Store) -> None:
     assert await store.sessions() == (ALICE,)
     assert await store.load(SessionId("nobody")) is None
     assert await store.entries(SessionId("nobody")) == ()
+
+
+async def test_how_much_a_store_holds_counts_the_sessions_that_have_a_log(store: Store) -> None:
+    before = await store.size()
+    await store.commit(write(1, said))
+    await store.commit(write(1, said, session=BELOW))
+    after = await store.size()
+    await store.delete(ALICE)
+
+    assert (before.sessions, after.sessions) == (0, 2)
+    assert await store.size() == StoreSize(0, (await store.size()).files)
+    assert [name for name, _ in after.files] == (["database", "wal"] if store.durable else [])
 
 
 async def test_a_log_can_be_read_from_where_one_left_off(store: Store) -> None:
@@ -321,3 +342,23 @@ async def test_what_was_let_go_is_nobodys_and_can_be_asked_for_again(store: Stor
     assert await store.load(ALICE) == StoredSession(Generation(1), 1, unfinished=True)
     assert store.claim(ALICE).good
     assert await store.entries(ALICE) == (said,)
+
+
+@pytest.mark.scenario("W68", part="sqlite")
+async def test_of_sessions_that_were_let_go_no_claim_stays_in_memory(store: Store) -> None:
+    before = _claims()
+
+    for name in map(SessionId, "abc"):
+        await store.load(name)
+        await store.commit(write(1, said, session=name))
+        await store.release(name)
+    await store.load(ALICE)
+    await store.commit(write(1, said, session=BELOW))
+    await store.release(ALICE)
+
+    assert _claims() <= before
+
+
+def _claims() -> set[int]:
+    gc.collect()
+    return {id(one) for one in gc.get_objects() if isinstance(one, Claim)}

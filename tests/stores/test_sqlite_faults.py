@@ -188,7 +188,7 @@ async def test_a_file_of_a_newer_lastword_is_not_opened(path: Path) -> None:
         db.execute("PRAGMA user_version = 7")
 
     with pytest.raises(
-        StoreError, match=r"it\.db: written by a newer lastword \(schema 7; this one knows 5\)"
+        StoreError, match=r"it\.db: written by a newer lastword \(schema 7; this one knows 6\)"
     ):
         await SqliteStore(path).open()
 

@@ -1,26 +1,39 @@
-"""Stories that every surface is told, some of every kind."""
+"""The stories that every surface is told: played in a real runtime, once in a process of tests."""
 
 from __future__ import annotations
 
-import random
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from tests.core.picture_alphabet import BOUNDS, histories
-from tests.core.picture_world import World
+from tests.surfaces import (
+    played_asks,
+    played_calls,
+    played_programs,
+    played_queue,
+    played_restarts,
+    played_words,
+)
+from tests.surfaces.playing import STORIES
+from tests.surfaces.recording import Recording, Stage
 
-STORIES = 80
+__all__ = ["PLAYED", "STORIES", "recorded"]
+PLAYED = (
+    played_words,
+    played_calls,
+    played_queue,
+    played_asks,
+    played_programs,
+    played_restarts,
+)
+_RECORDED: dict[str, Recording] = {}
 
 
-def stories() -> list[tuple[str, ...]]:
-    """Some of every kind, among them all facts that are told."""
-    rng = random.Random(7)
-    found: list[tuple[str, ...]] = []
-    for bounds in BOUNDS:
-        whole = [moves for moves in histories(bounds, 5) if len(moves) == 5]
-        found += rng.sample(whole, STORIES // len(BOUNDS))
-    return found
-
-
-def of(world: World, kind: type[Any]) -> list[Any]:
-    """What it tells, of one kind."""
-    return [event.fact for event in world.events if isinstance(event.fact, kind)]
+async def recorded(name: str) -> Recording:
+    """What a runtime tells of it."""
+    if name not in _RECORDED:
+        with TemporaryDirectory() as folder:
+            stage = Stage(Path(folder))
+            await STORIES[name](stage)
+        assert stage.recording
+        _RECORDED[name] = stage.recording
+    return _RECORDED[name]

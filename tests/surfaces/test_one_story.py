@@ -1,230 +1,168 @@
-"""W53. The same stories, on every surface that draws from the picture: what each of them showed."""
+"""W53. The same stories, as a runtime told them, on every surface: what each of them showed."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from typing import Any, cast
+import json
+from typing import Any
 
 import pytest
 
-from lastword.acp.asking import OpenAsks
-from lastword.acp.frontiers import Frontiers
-from lastword.acp.showing import Showing, told_again
-from lastword.cli.chat.paint import Paint
-from lastword.cli.chat.telling import MORE, Telling
 from lastword.core import story
-from lastword.core.cell import StoredCell
 from lastword.core.entries import Called, Result, Text, Thinking
-from lastword.core.model import RunId
-from lastword.core.picture import Picture
-from lastword.core.question import Question
-from lastword.core.receipt import Receipt
+from lastword.core.receipt import ProcessNews, Receipt
 from lastword.core.recovery import Recovery
-from lastword.core.scene import Change, is_live
-from lastword.core.story import FACTS, FeedEvent, ProcessNews, may_leave
-from tests.core.picture_alphabet import made
-from tests.core.picture_world import SESSION, World
-from tests.surfaces.stories import of, stories
+from lastword.core.rows import headline
+from lastword.core.story import FACTS, Settled, is_effect, is_elsewhere
+from tests.server.page_node import Modules
+from tests.surfaces.answered import piped
+from tests.surfaces.recording import Recording
+from tests.surfaces.replay import Replay, pictured
+from tests.surfaces.screens import Editor, Terminal
+from tests.surfaces.stories import PLAYED, STORIES, recorded
+from tests.surfaces.web import Web
 
 W53 = pytest.mark.scenario("W53", part="surfaces")
-NOT_TOLD = {"Declined", "Unshown", "Recovery"}
+EACH = pytest.mark.parametrize("name", STORIES)
+ENDED = "What was still ending has ended"
 
 
-class Programs:
-    """What is heard of them."""
-
-    def __init__(self) -> None:
-        self.heard: list[StoredCell] = []
-
-    def hear(self, cell: StoredCell) -> None:
-        self.heard.append(cell)
-
-
-class Asked:
-    """What can be answered."""
-
-    def __init__(self) -> None:
-        self.open: list[str] = []
-        self.ever: list[str] = []
-
-    def opened(self, question: Question) -> None:
-        self.open.append(question.id)
-        self.ever.append(question.id)
-
-    def closed(self, id: str) -> None:
-        self.open.remove(id)
-
-
-class Editor:
-    """An editor, as far as it is told something."""
-
-    def __init__(self) -> None:
-        self.updates: list[dict[str, Any]] = []
-        self.programs = Programs()
-        self.asked = Asked()
-        self._showing = Showing(self._tell, "/", 1000)
-
-    def _tell(self, update: dict[str, Any], may_leave: Callable[[], bool]) -> None:
-        if may_leave():
-            self.updates.append(update)
-
-    def hear(
-        self, changes: list[Change], picture: Picture, may_leave: Callable[[Change], bool]
-    ) -> None:
-        for change in changes:
-            frontiers, asking = cast("Frontiers", self.programs), cast("OpenAsks", self.asked)
-            leaves = lambda one=change: may_leave(one)  # noqa: E731 - each of its own
-            self._showing.show(change, leaves, picture, frontiers, asking)
-
-    def words(self, kind: str) -> str:
-        told = [u for u in self.updates if u["sessionUpdate"] == kind]
-        return "".join(u["content"]["text"] for u in told)
-
-    @property
-    def calls(self) -> list[str]:
-        return [u["toolCallId"] for u in self.updates if u["sessionUpdate"] == "tool_call"]
-
-    def ends(self) -> dict[str, str]:
-        told = [u for u in self.updates if u["sessionUpdate"] == "tool_call_update"]
-        return {u["toolCallId"]: u["status"] for u in told if "status" in u}
-
-
-class Terminal:
-    """A terminal: what was written on it."""
-
-    def __init__(self) -> None:
-        self.written: list[str] = []
-        self.telling = Telling(self, Paint(lambda: 200), lambda _: None)
-
-    def write(self, text: str) -> None:
-        self.written.append(re.sub(r"\x1b\[[0-9;]*m", "", text))
-
-    def draw_soon(self) -> None: ...
-
-    @property
-    def shown(self) -> str:
-        self.telling.finish()
-        return "\n".join(self.written)
-
-
-def drive(world: World, behind: int | None = None) -> tuple[Editor, Terminal, list[FeedEvent]]:
-    """Everything is told as it happens; or, after so many, all the rest after the last fence."""
-    editor, terminal, picture = Editor(), Terminal(), Picture(SESSION)
-    last = max(event.generation for event in world.events)
-    for event in world.events:
-        late = behind is not None and event.number > behind
-        fenced = last if late else event.generation
-        changes = picture.hear(event, fenced)
-
-        def may_leave(change: Change, event: FeedEvent = event, fenced: int = fenced) -> bool:
-            return event.generation >= fenced or not is_live(change)
-
-        editor.hear(changes, picture, may_leave)
-        terminal.telling.tell(changes)
-    return editor, terminal, world.events
+def calls_in(recording: Recording) -> list[Called]:
+    """Those that a person is told of."""
+    return [fact for fact in recording.told(Called) if fact.nature != "post"]
 
 
 @W53
-async def test_every_fact_that_is_told_is_in_the_stories() -> None:
-    told = {type(event.fact).__name__ for moves in stories() for event in made(moves).events}
+async def test_every_kind_of_fact_is_in_the_stories() -> None:
+    found = [await recorded(name) for name in STORIES]
 
-    assert told | NOT_TOLD == {fact.__name__ for fact in FACTS}
-    assert len(stories()) >= 40
+    assert {kind for one in found for kind in one.kinds} == set(FACTS)
+    assert len(STORIES) >= 40
+    assert {play.__module__ for play in STORIES.values()} == {one.__name__ for one in PLAYED}
 
 
 @W53
-@pytest.mark.parametrize("moves", stories(), ids=" ".join)
-async def test_terminal_and_editor_tell_the_same_words_and_calls_once(
-    moves: tuple[str, ...],
-) -> None:
-    world = made(moves)
-    editor, terminal, _ = drive(world)
+@EACH
+async def test_a_runtime_tells_nothing_of_a_run_after_its_fence(name: str) -> None:
+    recording = await recorded(name)
+
+    for number, event in enumerate(recording.events):
+        if is_effect(event.fact) and not is_elsewhere(event.fact, event.session):
+            assert event.generation >= recording.fence_at(number), event
+
+
+@W53
+@EACH
+async def test_a_terminal_tells_each_word_call_process_and_receipt_once(name: str) -> None:
+    recording = await recorded(name)
+    replay = Replay(recording)
+    terminal = Terminal(replay)
+    while not replay.over:
+        replay.next()
+        terminal.hear()
     shown = terminal.shown
 
-    said = [fact.text for fact in of(world, Text)]
-    assert editor.words("agent_message_chunk") == "".join(said)
-    for text in [*said, *(fact.text for fact in of(world, Thinking))]:
-        assert shown.count(text.strip()) == 1
-    assert editor.calls == [fact.call for fact in of(world, Called)]
-    ended = {fact.call for fact in of(world, Result)}
-    assert {call for call, status in editor.ends().items() if status != "in_progress"} == ended
-    assert shown.count("· tool") == len(ended)
-    starting = [fact for fact in of(world, ProcessNews) if fact.state == "starting"]
-    assert shown.count("$ sleep") == len(starting)
-    receipts = [fact for fact in of(world, Receipt) if fact.reason == "stopped"]
+    for fact in (*recording.told(Text), *recording.told(Thinking)):
+        assert shown.split().count(fact.text.strip()) == 1, shown
+    named = {call.call: call.name for call in recording.told(Called)}
+    ended = [named[fact.call] for fact in recording.told(Result) if fact.call in named]
+    for tool in set(ended):
+        assert shown.count(f"· {tool}") == ended.count(tool), shown
+    starting = [fact for fact in recording.told(ProcessNews) if fact.state == "starting"]
+    assert shown.count("\n$ ") == len(starting)
+    receipts = [fact for fact in recording.told(Receipt) if fact.reason == "stopped"]
     assert shown.count("■") == len(receipts)
-    assert editor.asked.ever == [fact.ask for fact in of(world, story.Asked)]
-    assert editor.asked.open == [question.id for question in world.questions]
+    for receipt in receipts:
+        assert headline(receipt.rows(ids=False)) in shown
+    assert shown.count(ENDED) == len(recording.told(Settled))
+    for found in recording.told(Recovery):
+        assert shown.count(found.words) == 1
 
 
 @W53
-@pytest.mark.parametrize("moves", stories(), ids=" ".join)
-async def test_whoever_is_behind_tells_nothing_of_a_run_after_its_fence(
-    moves: tuple[str, ...],
+@EACH
+async def test_an_editor_is_told_each_word_and_call_and_asked_each_question_once(name: str) -> None:
+    recording = await recorded(name)
+    replay = Replay(recording)
+    editor = Editor(replay)
+    editor.open()
+    while not replay.over:
+        replay.next()
+        await editor.hear()
+    await editor.close()
+
+    assert editor.said == "".join(fact.text for fact in recording.told(Text))
+    for thought in recording.told(Thinking):
+        assert editor.thought.count(thought.text) == 1
+    calls = [fact.call for fact in calls_in(recording)]
+    assert editor.calls == calls
+    ended = {fact.call for fact in recording.told(Result)}
+    over = {call for call, how in editor.ends.items() if how not in ("in_progress", "pending")}
+    assert over & set(calls) == ended & set(calls)
+    asked = [fact.call for fact in recording.told(story.Asked) if fact.question]
+    assert [call for call in editor.asks if call in asked] == asked
+    assert editor.thought.count(ENDED) == len(recording.told(Settled))
+    for found in recording.told(Recovery):
+        assert editor.thought.count(found.words) == 1
+
+
+@W53
+@EACH
+async def test_an_editor_asks_what_is_open_and_takes_back_what_is_not(name: str) -> None:
+    recording = await recorded(name)
+    replay = Replay(recording)
+    editor = Editor(replay)
+    editor.open()
+    while not replay.over:
+        replay.next()
+        await editor.hear()
+    picture = pictured(recording, replay.at)
+    waits = [cell.record.frontier for cell in picture.programs.values() if cell.record.paused]
+    open_ = [question.call for question in picture.questions.values()]
+    open_ += [call.id for one in waits if one for call in one.pending]
+
+    assert editor.open_asks == open_
+    await editor.close()
+
+
+@W53
+@EACH
+async def test_the_page_shows_each_word_call_question_and_receipt_once(
+    name: str, modules: Modules
 ) -> None:
-    world = made(moves)
-    last = max(event.generation for event in world.events)
-    for behind in range(len(world.events)):
-        editor, terminal, events = drive(world, behind)
-        in_time = [
-            event.fact.text
-            for event in events
-            if isinstance(event.fact, Text) and (event.number <= behind or event.generation >= last)
-        ]
-        assert editor.words("agent_message_chunk") == "".join(in_time)
-        may_be = {
-            event.fact.ask
-            for event in events
-            if isinstance(event.fact, story.Asked)
-            and (event.number <= behind or may_leave(event, last))
-        }
-        assert set(editor.asked.ever) == may_be
-        shown = terminal.shown
-        for text in [fact.text for fact in of(world, Text)]:
-            assert shown.count(text.strip()) == (text in in_time)
-        if len(in_time) < len(of(world, Text)) and world.active is None:
-            assert MORE in shown  # the person knows that there was more
+    recording = await recorded(name)
+    replay = Replay(recording)
+    web = Web(replay)
+    await web.open()
+    await web.rest()
+    [drawn] = web.drawn(modules)
+    state: dict[str, Any] = json.loads(drawn)
+
+    turns = [item for item in state["items"] if item["kind"] == "turn"]
+    parts = [part for turn in turns for part in turn["parts"]]
+    for kind, facts in (("text", recording.told(Text)), ("thinking", recording.told(Thinking))):
+        words = "".join(part["text"] for part in parts if part["kind"] == kind)
+        assert [words.count(fact.text) for fact in facts] == [1] * len(facts)
+    calls = {part["call"]: part["status"] for part in parts if part["kind"] == "call"}
+    told = [fact.call for fact in recording.told(Called)]
+    assert [call for call in calls if call in told] == told
+    ends = {fact.call: fact.status.value for fact in recording.told(Result)}
+    assert ends.items() <= calls.items()
+    receipts = [item["receipt"] for item in state["items"] if item["kind"] == "receipt"]
+    every = [one for one in recording.stored if isinstance(one, Receipt)]
+    stops = sorted(every, key=lambda one: one.fenced_at)
+    assert [one["runs"] for one in receipts] == [list(one.runs) for one in stops]
+    settled = [item for item in state["items"] if item.get("settled")]
+    assert len(settled) == len(recording.told(Settled))
+    open_ = pictured(recording, replay.at).questions
+    assert [one["id"] for one in state["questions"]] == list(open_)
 
 
 @W53
-async def test_an_editor_hears_that_what_was_still_ending_has_ended() -> None:
-    editor, terminal, _ = drive(made(("say", "text", "stop_slowly", "settle")))
-
-    assert "What was still ending has ended." in editor.words("agent_thought_chunk")
-    assert "What was still ending has ended" in terminal.shown
-
-
-@W53
-async def test_an_editor_and_a_terminal_hear_what_was_found_after_a_restart() -> None:
-    world = World(generation=1)
-    world.tell(Recovery(lost=(RunId("s#1"),)))
-    editor, terminal, _ = drive(world)
-
-    found = "After a restart: the answer that was going is lost."
-    assert editor.words("agent_thought_chunk") == found
-    assert found in terminal.shown
-
-
-@W53
-@pytest.mark.scenario("W57", part="surfaces")
-@pytest.mark.parametrize("moves", stories(), ids=" ".join)
-async def test_who_opens_a_session_is_told_what_those_heard_who_were_there(
-    moves: tuple[str, ...],
-) -> None:
-    world = made(moves)
-    editor, _, _ = drive(world)
-    picture, again = Picture(SESSION), Editor()
-    picture.record([entry for _, entry in world.log])
-    again.updates = list(told_again(picture, "/", world.active))
-
-    assert again.words("agent_message_chunk") == editor.words("agent_message_chunk")
-    assert again.calls == editor.calls
-    notes = [fact.text for fact in (*of(world, story.Note), *of(world, story.LeftOut))]
-    notes += ["summarised for the model" for _ in of(world, story.Summary)]
-    for words in (again.words("agent_thought_chunk"), editor.words("agent_thought_chunk")):
-        assert all(words.count(note) == notes.count(note) for note in notes)
-    ended = {fact.call for fact in of(world, Result)}
-    assert {c: s for c, s in again.ends().items() if c in ended} == {
-        c: s for c, s in editor.ends().items() if c in ended
-    }
+@EACH
+async def test_a_pipe_has_the_answer_to_its_message_and_nothing_else(name: str) -> None:
+    for one in piped(await recorded(name)):
+        written, words = await one.answer(), "".join(one.words)
+        if one.whole:
+            assert written.rstrip() == words.rstrip()
+        else:  # what was not read when it was stopped is not written any more
+            assert words.startswith(written.rstrip())

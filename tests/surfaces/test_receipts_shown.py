@@ -86,6 +86,6 @@ async def test_a_takeover_of_what_only_waits_is_told_above_what_it_began() -> No
         await session.stop()  # its answer comes after all that was told before
         before, after = await both(live)
 
-    kinds = [item.key.split()[0] for item in before.items]
+    kinds = [item.key.kind for item in before.items]
     assert kinds == ["message", "run", "receipt", "message", "run"]
     assert lasting(before)["items"] == lasting(after)["items"]

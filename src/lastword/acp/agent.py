@@ -16,7 +16,6 @@ from lastword.acp.editor import EditorFiles
 from lastword.acp.outbox import Outbox
 from lastword.acp.peer import ClientRequest, Method, Peer
 from lastword.acp.plan import planning
-from lastword.acp.showing import told_again
 from lastword.acp.talk import Talk
 from lastword.acp.wire import (
     INVALID_PARAMS,
@@ -32,9 +31,9 @@ from lastword.acp.wire import (
 from lastword.agent.tools.files import Files
 from lastword.core.model import DEFAULTS, Policy
 from lastword.errors import LastwordError, UnknownSession
+from lastword.extras import is_installed
 from lastword.runtime.runtime import Runtime
 from lastword.surfaces.commands import mode_of
-from lastword.surfaces.following import whole
 
 log = logging.getLogger("lastword")
 
@@ -44,7 +43,7 @@ _LONGEST_CURSOR = 9  # digits
 _CAPABILITIES: Params = {
     "loadSession": True,
     "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-    "mcpCapabilities": {"http": True, "sse": False},
+    "mcpCapabilities": {"http": is_installed("mcp"), "sse": False},
     "sessionCapabilities": {
         "list": {},
         "resume": {},
@@ -157,7 +156,7 @@ class AcpAgent:
                 mode=self._mode,
                 window=self._window,
             )
-        plan, files = planning(lambda: talk.tell), self._files(id_)
+        plan, files = planning(lambda: talk.teller.tell_in_turn), self._files(id_)
         made = self._agents.open(id_, folders, servers, plan, files)
         talk.frontiers.questions = made.questions
         talk.asking = OpenAsks(self.peer, id_, folders[0], made.questions, talk)
@@ -180,8 +179,9 @@ class AcpAgent:
     ) -> Params:
         try:
             await talk.session.loaded()
+            talk.loaded = True
             if told_again:
-                await self._tell_again(talk)
+                await talk.teller.tell_again()
         except BaseException as error:
             # what stands behind it would wait for ever; one that was open before can go on
             if isinstance(error, LastwordError) or not talk.ready.is_set():
@@ -190,14 +190,8 @@ class AcpAgent:
         talk.ready.set()
         result = {**(more or {}), **_options(talk)}
         asked.answer(result)
-        talk.tell(updates.commands())  # the client has to know the session first
+        talk.teller.tell(updates.commands())  # the client has to know the session first
         return result
-
-    async def _tell_again(self, talk: Talk) -> None:
-        picture = await whole(talk.session)
-        for update in told_again(picture, talk.root, picture.phase.active):
-            talk.tell(update)
-            await self.peer.outbox.room()
 
     def _list(self, asked: ClientRequest) -> Params:
         folder = take(asked.params, "cwd", TEXT, None)

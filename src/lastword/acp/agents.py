@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic_ai.toolsets import AbstractToolset
 
 from lastword.agent.assistant import Assistant
 from lastword.agent.tools.files import Files
-from lastword.agent.tools.mcp import McpServer, http, stdio
 from lastword.errors import EngineFailed
-from lastword.runtime.ledger import Call
+from lastword.extras import need
+from lastword.runtime.call import Call
 from lastword.runtime.run import Run
+
+if TYPE_CHECKING:
+    from lastword.agent.tools.mcp import McpServer
 
 Make: TypeAlias = Callable[..., Assistant]
 """Makes an assistant for directories, with some more toolsets, and where its files are held."""
@@ -62,6 +65,11 @@ class Agents:
 
 def _servers(servers: Sequence[dict[str, Any]], cwd: str) -> list[McpServer]:
     """As the client names them, as far as a tool can be named after that."""
+    if not servers:
+        return []
+    need("an MCP server", "mcp")
+    from lastword.agent.tools.mcp import http, stdio  # noqa: PLC0415 - needs an extra
+
     made: dict[str, McpServer] = {}
     for server in servers:
         name = wanted = _NOT_IN_NAMES.sub("_", server["name"])[:_LONGEST_NAME] or "mcp"

@@ -51,7 +51,9 @@ class OpenAsks:
             task.cancel()
 
     def opened(self, question: Question) -> None:
-        """It can be answered from here on."""
+        """It can be answered from here on, if that is not known already."""
+        if question.id in self._open:
+            return
         task = self._peer.tasks.start(self._ask(question), name=f"question {question.id}")
         self._open[question.id] = task
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from lastword.acp.wire import INVALID_PARAMS, LIST, OBJECT, TEXT, Params, RpcError, take
-from lastword.agent.tools.mcp import PICTURES
 from lastword.core.model import Attachment
+from lastword.engines.kit.pictures import PICTURES
 
 _BEGINNING = 16  # bytes by which a picture is known
 

@@ -10,23 +10,22 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lastword.acp import updates
 from lastword.acp.asking import OpenAsks
 from lastword.acp.frontiers import Frontiers
 from lastword.acp.peer import ClientRequest, Peer
-from lastword.acp.showing import Showing
+from lastword.acp.teller import Milestone, Teller
 from lastword.acp.wire import INTERNAL, NOT_FOUND, Params, RpcError
 from lastword.agent.permission import Questions
 from lastword.core.entries import Began, Finished, Said
 from lastword.core.model import Attachment, MessageId, Outcome, Policy, RunId
 from lastword.core.receipt import Receipt
 from lastword.core.resume import resume_in
-from lastword.core.story import Fact
+from lastword.core.story import Fact, FeedEvent
 from lastword.core.words import means_stop
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
@@ -51,7 +50,8 @@ class Prompt:
         self.ticket: asyncio.Future[Ticket] = loop.create_future()
         self.called_off = False  # by its own id
         self.run: RunId | None = None  # the one that answered it, once that has ended
-        self.ended = asyncio.Event()  # all that its run did has been told
+        self.ended = asyncio.Event()
+        self.end = 0  # the number of the event that told it
         self.receipt: asyncio.Future[Receipt] = loop.create_future()  # of what ended it
 
 
@@ -74,13 +74,13 @@ class Talk:
         self.mode: Policy = mode
         self.receipt: Receipt | None = None  # the last
         self.by = ""  # an editor does not say who it is
-        self.ready = asyncio.Event()
+        self.loaded = False  # it is known what there is to stop
+        self.ready = asyncio.Event()  # and the client was told all of it that it asked for
         self.title = ""
         self.folders = tuple(folders)
         self.servers = servers  # those that the client handed over
         self._peer = peer
-        self._seen = session.last_event  # the number of the last event that was told
-        self._more: asyncio.Future[None] | None = None
+        self._heard = Milestone(session.last_event)  # what it means for prompts is known
         self._prompts: dict[MessageId, Prompt] = {}
         self._sending: deque[Prompt] = deque()  # in the order in which they will be accepted
         self._early: dict[Prompt, None] = {}  # not sent yet: the session is being read
@@ -89,10 +89,10 @@ class Talk:
         self._failed = False  # it could not be opened
         self._in_turn = asyncio.Lock()  # whoever waits until it is ready goes in the order it came
         self.frontiers = Frontiers(peer, session, self.root, self)
-        self._showing = Showing(self.tell, self.root, window)
         self._following = Following(session)
         # from here on, not from when it is ready: the first to be sent may be quicker than that
         self._following.begin_after(session.last_event)
+        self.teller = Teller(peer, self._following, self.root, window, self._before)
         self._watching = peer.tasks.start(self._watch(), name=f"session {session.id}")
 
     @property
@@ -131,7 +131,7 @@ class Talk:
         """Stop everything that was asked for; idle, nothing happens."""
         for prompt in self._early:
             prompt.called_off = True
-        if self.ready.is_set():
+        if self.loaded:
             self._stopping = self.session.stop()
 
     def _call_off(self, prompt: Prompt) -> None:
@@ -145,20 +145,23 @@ class Talk:
         """What a new prompt does from here on."""
         self.mode = mode
         changed = "config_option_update", "current_mode_update"
-        self.tell({"sessionUpdate": changed[0], "configOptions": updates.options(mode)})
-        self.tell({"sessionUpdate": changed[1], "currentModeId": mode})
+        self.teller.tell({"sessionUpdate": changed[0], "configOptions": updates.options(mode)})
+        self.teller.tell({"sessionUpdate": changed[1], "currentModeId": mode})
+
+    def tell(self, update: Params) -> None:
+        """Tell the client, behind what it is being told."""
+        self.teller.tell_in_turn(update)
 
     async def caught_up(self) -> None:
         """Return when all that has happened so far has been told."""
-        while self._seen < self.session.last_event:
-            self._more = self._more or asyncio.get_running_loop().create_future()
-            await asyncio.shield(self._more)
+        while self.teller.told.number < self.session.last_event:
+            await self.teller.told.past(self.session.last_event)
 
     async def stop(self) -> Receipt:
         """Stop, and wait until what was stopped has its answer."""
         self._stopping = answer = self.session.stop()
         receipt = await answer
-        await self.caught_up()
+        await self._heard.past(self.session.last_event)
         for prompt in [one for one in self._prompts.values() if one.ended.is_set()]:
             await prompt.asked.answered.wait()
         return receipt
@@ -176,7 +179,7 @@ class Talk:
                 prompt.asked.answer({"stopReason": "cancelled", "_meta": {"lastword": told}})
             elif name := named(text) or ("stop" if means_stop(text) else ""):
                 done = await do(self, name, text.strip().removeprefix(f"/{name}"))
-                self.tell(updates.message(done.words))
+                self.teller.tell(updates.message(done.words))
                 meta = _meta(done.receipt) if done.receipt else {}
                 prompt.asked.answer({"stopReason": "end_turn", **meta})
             else:
@@ -199,6 +202,7 @@ class Talk:
         outcome = await ticket.outcome()
         await prompt.ended.wait()
         if outcome in _DONE or outcome is Outcome.FAILED:
+            await self.teller.told.past(prompt.end)  # after what its run said
             await self._reply(prompt, outcome)
         else:
             prompt.asked.answer(_cancelled(await _in_time(prompt.receipt)))
@@ -217,42 +221,36 @@ class Talk:
 
     # what happens
 
-    def tell(self, update: Params, while_: Callable[[], bool] = lambda: True) -> None:
-        """Tell the client."""
-        params = {"sessionId": self.session.id, "update": update}
-        self._peer.notify("session/update", params, while_)
-
     async def _watch(self) -> None:
         await self.ready.wait()
         for left in self.session.programs:  # by a run of earlier
             self.frontiers.hear(left)
+        for question in self.session.questions:  # before it was opened
+            self.asking.opened(question)
         async for event, changes in self._following.heard():
-            await self._hear(event.fact)
-            for change in changes:
-                leaves = partial(self._following.may_leave, event, change)
-                picture = self._following.picture
-                self._showing.show(change, leaves, picture, self.frontiers, self.asking)
-            self._seen = event.number
-            if self._more:
-                self._more.set_result(None)
-                self._more = None
+            self._hear(event)
+            self._heard.move(event.number)
+            await self.teller.happened(event, changes, self.frontiers, self.asking)
 
-    async def _hear(self, fact: Fact) -> None:
-        """What it means for the prompts."""
-        match fact:
+    def _hear(self, event: FeedEvent) -> None:
+        """What it means for the prompts, in this very step."""
+        match event.fact:
             case Said(message):
                 # what resumes a program is nobody's prompt
                 if message.origin == "person" and self._sending and resume_in(message) is None:
                     self._prompts[message.id] = self._sending.popleft()
-            case Began(messages=ids):
-                await self._answer_ended(ids)
             case Finished(run=run, messages=ids):
-                self._ended(run, ids)
+                self._ended(run, ids, event.number)
                 self.frontiers.ended(run)
-            case Receipt():
-                self._stopped(fact)
+            case Receipt() as receipt:
+                self._stopped(receipt)
             case _:
                 pass
+
+    async def _before(self, fact: Fact) -> None:
+        """A new run is to be told of: whoever's has ended is answered first, or in a moment."""
+        if isinstance(fact, Began):
+            await self._answer_ended(fact.messages)
 
     def _stopped(self, receipt: Receipt) -> None:
         """Whatever it ended can be answered; also if the store does not take it."""
@@ -266,7 +264,6 @@ class Talk:
                     prompt.asked.answer(_cancelled(receipt))
 
     async def _answer_ended(self, starting: tuple[MessageId, ...]) -> None:
-        """A new run is to be told of: whoever's has ended is answered first, or in a moment."""
         ended = [p for p in self._prompts.values() if p.ended.is_set() and p.ticket.done()]
         for prompt in [one for one in ended if not one.asked.answered.is_set()]:
             outcome = await prompt.ticket.result().outcome()
@@ -290,10 +287,10 @@ class Talk:
                     return receipt
         return None
 
-    def _ended(self, run: RunId, ids: tuple[MessageId, ...]) -> None:
+    def _ended(self, run: RunId, ids: tuple[MessageId, ...], number: int) -> None:
         for id_ in ids:
             if prompt := self._prompts.get(id_):
-                prompt.run = run
+                prompt.run, prompt.end = run, number
                 prompt.ended.set()
                 self._peer.tasks.start(self._forget(id_, prompt), name="forget")
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 from lastword.acp.wire import Params
 from lastword.core.model import Policy, Status
 from lastword.core.scene import CallPart
+from lastword.core.turns import SETTLED
 from lastword.surfaces.commands import COMMANDS
 
 _KINDS = {
@@ -71,9 +72,10 @@ def usage(used: int, size: int) -> Params:
 
 
 def call(made: CallPart, root: str) -> Params:
-    """A tool is to be called: the first that is told of it."""
+    """A tool is to be called, or was: the first that is told of it."""
     known = about(made.name, arguments_of(made.arguments), root)
-    return {"sessionUpdate": "tool_call", "toolCallId": made.call, "status": "pending", **known}
+    status = _status(made) if made.status in SETTLED else "pending"
+    return {"sessionUpdate": "tool_call", "toolCallId": made.call, "status": status, **known}
 
 
 def call_update(made: CallPart) -> Params:
@@ -81,7 +83,7 @@ def call_update(made: CallPart) -> Params:
     update: Params = {
         "sessionUpdate": "tool_call_update",
         "toolCallId": made.call,
-        "status": "failed" if made.error else _STATUS[made.status],
+        "status": _status(made),
     }
     words = _outcome(made)
     if words and (update["status"] == "failed" or made.name not in _DIFFS):
@@ -137,6 +139,10 @@ def arguments_of(rendered: str) -> Params:
     except ValueError:
         return {}
     return cast("Params", arguments) if isinstance(arguments, dict) else {}
+
+
+def _status(made: CallPart) -> str:
+    return "failed" if made.error else _STATUS[made.status]
 
 
 def _outcome(made: CallPart) -> str:

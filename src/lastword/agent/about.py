@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from lastword.agent.rules import BACKGROUND, Subject, called
 from lastword.core.cell import PendingCall
-from lastword.runtime.ledger import Call
+from lastword.runtime.call import Call
 
 agreed: ContextVar[str | None] = ContextVar("lastword_agreed", default=None)
 """The mark of the file that a person was shown, and agreed to have changed, in the call that is

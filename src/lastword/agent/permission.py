@@ -34,9 +34,9 @@ from lastword.errors import (
 )
 from lastword.runtime.active_run import run_here
 from lastword.runtime.asks import Asks
+from lastword.runtime.call import Call
 from lastword.runtime.checks import must_be_name
 from lastword.runtime.clock import time_of_day
-from lastword.runtime.ledger import Call
 from lastword.runtime.run import Run
 from lastword.runtime.threads import DaemonThreads
 from lastword.stores.aside import aside

@@ -13,7 +13,7 @@ from lastword.cells.translation import result_of
 from lastword.core.cell import CallResult, PendingCall
 from lastword.core.model import CallId
 from lastword.errors import Superseded
-from lastword.runtime.ledger import Call
+from lastword.runtime.call import Call
 from lastword.runtime.run import Run
 from lastword.runtime.tasks import described
 

@@ -189,9 +189,9 @@ async def _begun(
 
 def live(shelf: SessionCells, id: CellId) -> CellRun:
     """A cell that has not ended, taken up if an earlier process left it. Raises CellGone."""
-    if id not in shelf:
+    found = shelf.open.get(id)
+    if found is None:
         raise CellGone(id, "or there never was one")
-    found = shelf[id]
     if not isinstance(found, CellRun):
         found = CellRun(found.stored, shelf)
         shelf.put(found)

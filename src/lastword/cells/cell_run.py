@@ -281,7 +281,7 @@ class CellRun:
         cell = self.machine.cell
         self._resumed(CellGone(cell, ending.outcome))
         self._stand_down()
-        if cell in self._shelf and self._shelf[cell] is self:
+        if self._shelf.open.get(cell) is self:
             self._shelf.leave(cell)
         log.info("cell ended session=%s cell=%s as=%s", self._about.session, cell, ending.outcome)
         self._tell_all()
@@ -350,7 +350,7 @@ class CellRun:
     async def _stepped_once(self, order: StartProgram | Deliver) -> Step:
         frontier = self.machine.frontier
         if isinstance(order, Deliver) and frontier:
-            step = await self._steps.resume(frontier.dump, answers_of(order.results))
+            step = await self._steps.resume(frontier.dump, answers_of(order.results, frontier))
         else:
             step = await self._steps.start(
                 self._about.source, tools=self._tools, values=self._values, limits=self._limits

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias, get_origin, get_type_hints
 
 from lastword.cells.stubs import Tool
 from lastword.core.value import value
+from lastword.runtime.call import Call
 from lastword.runtime.checks import must_be_callable
-from lastword.runtime.ledger import Call
 from lastword.runtime.run import Run
 
 Intend: TypeAlias = Callable[[Run, dict[str, Any]], Call[Any]]

@@ -80,12 +80,12 @@ async def _known(session: Session, cell: str) -> CellRun:
     with session.held():
         await session.loaded()
         shelf, id_ = session.shelf, CellId(cell)
-        if id_ in shelf:
+        if id_ in shelf.open:
             return live(shelf, id_)
         found = next((stored for stored in await session.cells() if stored.id == cell), None)
         if found is None:
             raise UnknownCell(cell, session.id)
-        if id_ in shelf:  # it was not there yet
+        if id_ in shelf.open:  # it was not there yet
             return live(shelf, id_)
         if found.record.ending is None:
             raise CellGone(cell, "another process has it")

@@ -1,6 +1,6 @@
 """Between a cell's machine, which knows texts and ids, and the interpreter, which knows values.
 
-A call is `<cell>:<number>` to everybody but the interpreter, to which it is the number.
+A call has an id that means it in every cell; the interpreter knows it by another, its `step`.
 """
 
 from __future__ import annotations
@@ -41,12 +41,14 @@ def result_of(call: str, answer: Ok | Err) -> CallResult:
     return CallResult(CallId(call), _text(answer.value))
 
 
-def answers_of(results: Iterable[CallResult]) -> dict[str, Ok | Err]:
-    """The same, as the interpreter takes it."""
+def answers_of(results: Iterable[CallResult], frontier: Frontier) -> dict[str, Ok | Err]:
+    """The same, as the interpreter takes it for calls of a frontier."""
+    steps_by_call = {call.id: call.step for call in frontier.pending}
     found: dict[str, Ok | Err] = {}
     for result in results:
         given = json.loads(result.content)
-        found[result.call.rpartition(":")[2]] = Err(str(given)) if result.failed else Ok(given)
+        step = steps_by_call[result.call]
+        found[step] = Err(str(given)) if result.failed else Ok(given)
     return found
 
 
@@ -92,7 +94,7 @@ def decoded(text: str) -> tuple[Tool, ...]:
 
 def _call(cell: CellId, call: steps.StepCall, tool: Tool) -> PendingCall:
     given = arguments(tool, call.args, call.kwargs)
-    return PendingCall(CallId(f"{cell}:{call.id}"), tool.name, _text(given))
+    return PendingCall(CallId(f"{cell}:{call.id}"), tool.name, _text(given), call.id)
 
 
 def _unmade(names: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from lastword.cells.inside.frames import HEAD, Message, Unreadable, lengths, packed, unpacked
 from lastword.cells.limits import MEMORY_AT_MOST
 from lastword.errors import ProcessError, WorkerDied
+from lastword.extras import how_to_install
 from lastword.processes import Process, Processes, ProcessLimits, Warden, command
 from lastword.processes.command import Command
 
@@ -118,9 +119,7 @@ class Worker:
 def _program() -> Command:
     found = find_spec("pydantic_monty")
     if found is None or found.origin is None:
-        raise ProcessError(
-            "cells need pydantic-monty, which is not installed; pip install '.[cells]' brings it"
-        )
+        raise ProcessError(f"a program needs the extra cells. Run: {how_to_install(['cells'])}")
     packages = os.path.dirname(os.path.dirname(found.origin))  # noqa: PTH120 - a str
     return command(
         sys.executable,

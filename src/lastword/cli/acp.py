@@ -7,19 +7,28 @@ import asyncio
 import gc
 import os
 import sys
+from typing import TYPE_CHECKING
 
-from lastword.cli import settings
+from lastword.cli import own_engine, settings
 from lastword.errors import LastwordError
+from lastword.extras import need
+
+if TYPE_CHECKING:
+    from lastword.acp.agents import Make
 
 ABOUT = """\
-An agent for editors that speak the Agent Client Protocol, over standard input and output.
+An agent for editors that speak the Agent Client Protocol, over standard input
+and output.
 
-Without --model it is the one that OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY is for;
-without any key, a rehearsal, which is no language model and needs none."""
+Without --engine it is the agent that comes with lastword, and without --model
+the one that OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY is for; without
+any key, a rehearsal, which is no language model and needs none."""
+_WINDOW = 128_000  # tokens, of a model that nobody has said anything of
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """What can be said behind `lastword acp`."""
+    own_engine.option(parser)
     settings.options(parser)
     parser.add_argument(
         "--store", metavar="ADDRESS", help="where sessions are kept (~/.local/state/lastword)"
@@ -33,25 +42,37 @@ def main(asked: argparse.Namespace) -> int:
     output = keep_output_for_the_protocol()  # before anything is imported that might print
     gc.disable()  # what is imported stays, and need not be looked through, now or later
     try:
-        config = settings.settled(asked, "lastword acp")
-        mode = settings.mode_of(config)
+        need("an agent", "agent")
+        config = None if asked.engine else settings.settled(asked, "lastword acp")
+        mode = settings.mode_of(config) if config else own_engine.mode_of(asked)
         from lastword.acp.serve import serve  # noqa: PLC0415 - takes a second
         from lastword.agent.trust import of_the_person  # noqa: PLC0415
 
         folder = of_the_person("XDG_STATE_HOME", ".local/state", os.environ) / "acp"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         store = asked.store or f"sqlite:{folder / 'sessions.db'}"
-        make = settings.maker(config, asked, store)
+        make = settings.maker(config, asked, store) if config else _own(asked.engine)
+        window = config.window if config else _WINDOW
         gc.freeze()
         gc.enable()
         asyncio.run(
-            serve(make, output=output, folder=folder, store=store, mode=mode, window=config.window)
+            serve(make, output=output, folder=folder, store=store, mode=mode, window=window)
         )
-    except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed; pip install '.[agent]' brings it"
-        print(f"lastword acp: {why}", file=sys.stderr)
-        return 1
     except (LastwordError, ValueError, OSError) as error:
         print(f"lastword acp: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _own(named: str) -> Make:
+    """A team's own engine, which asks for itself what it wants to have asked."""
+    from lastword.agent.assistant import Assistant  # noqa: PLC0415 - takes a second
+    from lastword.agent.permission import Questions  # noqa: PLC0415
+    from lastword.agent.rules import Rule, Rules  # noqa: PLC0415
+
+    engine = own_engine.engine_named(named)
+
+    def make(*_: object, **__: object) -> Assistant:
+        return Assistant(engine, Questions(Rules((Rule.parse("allow *"),))), named)
+
+    return make

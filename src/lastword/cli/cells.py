@@ -11,13 +11,14 @@ from urllib.parse import quote
 from lastword.cli.remote import RemoteFailed, ask
 
 ABOUT = {
-    "cells": "List the cells that stand at a frontier, in all sessions of a server that runs.",
-    "cell": "Show where a cell stands: what it waits on, and what it printed since last seen.",
+    "cells": "List the cells that wait for an answer, in all sessions of a server.",
+    "cell": "Show what a cell waits on, and what it printed since last seen.",
     "resume": """\
-Answer calls that a cell waits on, by the number of the frontier at which you saw them.
+Answer calls that a cell waits on, by the number of the frontier at which you
+saw them.
 
-A resume is accepted or refused whole, and at most once. It is a message of the session: it waits
-for its turn, and takes over from nobody.""",
+A resume is accepted or refused whole, and at most once. It is a message of the
+session: it waits for its turn, and takes over from nobody.""",
 }
 
 

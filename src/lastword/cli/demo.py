@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from lastword.core.receipt import Receipt
 from lastword.core.story import FeedEvent, Typing
 from lastword.errors import Superseded
-from lastword.runtime.ledger import Call
+from lastword.runtime.call import Call
 from lastword.runtime.run import Run
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.tasks import Tasks

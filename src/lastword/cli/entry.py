@@ -24,13 +24,18 @@ Command: TypeAlias = Callable[[Sequence[str]], int]
 """Takes the words behind its name; gives the exit code."""
 
 _ABOUT = "An agent runtime in which stop means stop."
+_ABOUT_DEMO = """\
+See an agent that will not stop be stopped: 15 seconds, no keys.
+
+There is no language model in it, but the streaming is real, and with the extra
+agent so are the shell and the processes."""
 _INTERRUPTED = 130  # what a shell calls a command that was ended by Ctrl-C
 _BY_SIGNAL = 128  # and its number: what it calls one that another signal ended
 _MISUSED = 2  # as for arguments that mean nothing
 
 
 def _demo(words: Sequence[str]) -> int:
-    _parser().parse_args(words)  # it has no options of its own
+    _Parser("lastword demo", "", _ABOUT_DEMO).parse_args(words)
     try:
         from lastword.cli import rehearsed as demo  # noqa: PLC0415 - needs an extra
     except ModuleNotFoundError:
@@ -43,7 +48,7 @@ def _chat(words: Sequence[str]) -> int:
     from lastword.cli.chat import command  # noqa: PLC0415 - only when asked for
 
     parser = _Parser(
-        "lastword chat", "[-p PROMPT] [--model MODEL] [--session SESSION] …", command.ABOUT
+        "lastword chat", "[-p TEXT] [--model MODEL] [--session SESSION] …", command.ABOUT
     )
     command.options(parser)
     return command.main(parser.parse_args(words))
@@ -52,7 +57,7 @@ def _chat(words: Sequence[str]) -> int:
 def _acp(words: Sequence[str]) -> int:
     from lastword.cli import acp  # noqa: PLC0415 - only when asked for
 
-    parser = _Parser("lastword acp", "[--model MODEL] [--base-url URL] [--yes] …", acp.ABOUT)
+    parser = _Parser("lastword acp", "[--engine MODULE:FUNCTION] [--model MODEL] …", acp.ABOUT)
     acp.options(parser)
     return acp.main(parser.parse_args(words))
 
@@ -93,8 +98,10 @@ def _token(words: Sequence[str]) -> int:
 def _cells(what: str, words: Sequence[str]) -> int:
     from lastword.cli import cells, remote  # noqa: PLC0415 - only when asked for
 
-    usage = {"cell": " CELL", "resume": " --generation N --result CALL=JSON CELL"}.get(what, "")
-    parser = _Parser(f"lastword {what}", f"[--url URL]{usage}", cells.ABOUT[what])
+    usage = {"cell": "[--url URL] CELL", "resume": "--generation N --result CALL=JSON … CELL"}.get(
+        what, ""
+    )
+    parser = _Parser(f"lastword {what}", usage or "[--url URL]", cells.ABOUT[what])
     cells.options(what, parser)
     remote.address(parser)
     return cells.main(what, parser.parse_args(words))
@@ -137,31 +144,58 @@ def _records(what: str, words: Sequence[str]) -> int:
     return records.main(what, asked.store, getattr(asked, "session", None))
 
 
-_COMMANDS: dict[str, tuple[str, Command]] = {
-    "serve": ("serve an agent over HTTP, with a page, on this machine", _serve),
-    "chat": ("talk to an agent here, and stop it whenever you like", _chat),
-    "acp": ("be the agent of an editor that speaks the Agent Client Protocol", _acp),
-    "stop": ("stop a session of a server that runs, and print the receipt", _stop),
-    "link": ("print another link to the page of your server", _link),
-    "token": ("print the token for programs of yours that ask your server", _token),
-    "cells": ("list the programs that wait for an answer", partial(_cells, "cells")),
-    "cell": ("see what one of them waits on", partial(_cells, "cell")),
-    "resume": ("answer what it waits on", partial(_cells, "resume")),
-    "demo": ("see an agent that will not stop be stopped (15 seconds, no keys)", _demo),
-    "doctor": ("see how strictly processes are held here, and if a store is whole", _doctor),
-    "sessions": ("list the sessions that a store holds", partial(_records, "sessions")),
-    "transcript": ("see what was said in a session", partial(_records, "transcript")),
-    "receipts": ("see what was stopped in a session", partial(_records, "receipts")),
-    "export": ("write a session to the output, as JSON lines", partial(_records, "export")),
-    "delete": ("forget a session", partial(_records, "delete")),
+def _upkeep(what: str, words: Sequence[str]) -> int:
+    from lastword.cli import upkeep  # noqa: PLC0415 - only when asked for
+
+    parser = _Parser(f"lastword {what}", upkeep.USAGE[what], upkeep.ABOUT[what])
+    upkeep.options(what, parser)
+    parser.add_argument(
+        "--store",
+        default=os.environ.get("LASTWORD_STORE", STORE),
+        metavar="ADDRESS",
+        help=f"the store ({STORE}, or what LASTWORD_STORE says)",
+    )
+    return upkeep.main(what, parser.parse_args(words))
+
+
+_GROUPS: dict[str, dict[str, tuple[str, Command]]] = {
+    "begin with one of these": {
+        "demo": ("see an agent that will not stop be stopped (15 s, no keys)", _demo),
+        "serve": ("serve an agent over HTTP, with a page, on this machine", _serve),
+        "chat": ("talk to an agent here, and stop it whenever you like", _chat),
+        "acp": ("be the agent of your editor, by the Agent Client Protocol", _acp),
+        "doctor": ("see how strictly processes are held here", _doctor),
+    },
+    "ask a server that runs": {
+        "stop": ("stop a session, and print the receipt", _stop),
+        "link": ("print another link to its page", _link),
+        "token": ("print the token for programs of yours", _token),
+        "cells": ("list the programs that wait for an answer", partial(_cells, "cells")),
+        "cell": ("see what one of them waits on", partial(_cells, "cell")),
+        "resume": ("answer what it waits on", partial(_cells, "resume")),
+    },
+    "look at what is kept": {
+        "sessions": ("list the sessions that a store holds", partial(_records, "sessions")),
+        "transcript": ("see what was said in a session", partial(_records, "transcript")),
+        "receipts": ("see what was stopped in a session", partial(_records, "receipts")),
+        "export": ("write a session to the output, as JSON lines", partial(_records, "export")),
+        "delete": ("forget a session", partial(_records, "delete")),
+    },
+    "look after a store": {
+        "backup": ("copy a store, also while a server has it open", partial(_upkeep, "backup")),
+        "restore": ("make a store of a backup", partial(_upkeep, "restore")),
+        "prune": ("delete the sessions that nobody used for long", partial(_upkeep, "prune")),
+        "vacuum": ("shrink a store after sessions were deleted", partial(_upkeep, "vacuum")),
+    },
 }
+COMMANDS = {name: command for group in _GROUPS.values() for name, (_, command) in group.items()}
 
 
 class _Parser(argparse.ArgumentParser):
     def __init__(self, name: str, usage: str, about: str) -> None:
         super().__init__(
             prog=name,
-            usage=f"{name} [--help] {usage}",
+            usage=f"{name} [--help] {usage}".rstrip(),
             description=about,
             formatter_class=argparse.RawDescriptionHelpFormatter,
             add_help=False,
@@ -181,17 +215,33 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = _parser()
     parser.parse_args(words[:at])
     if at == len(words):
+        _alone(parser)
+    elif words[at] in COMMANDS:
+        _run(COMMANDS[words[at]], words[at + 1 :])
+    else:
+        parser.error(f"there is no command {words[at]!r}")
+
+
+def _alone(parser: _Parser) -> None:
+    """Nothing was asked for. A person is welcomed; whoever reads a pipe is told all there is."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
         parser.print_help()
         return
-    if words[at] not in _COMMANDS:
-        parser.error(f"there is no command {words[at]!r}")
-    _run(_COMMANDS[words[at]][1], words[at + 1 :])
+    from lastword.cli import front  # noqa: PLC0415 - only when asked for
+
+    if front.is_set_up():
+        _run(_chat, [])
+    else:
+        first = next(iter(_GROUPS.values()))
+        print(front.welcome({name: what for name, (what, _) in first.items()}))
 
 
 def _parser() -> _Parser:
-    rows = (f"  {name:<12}{what}" for name, (what, _) in _COMMANDS.items())
-    about = "\n".join([_ABOUT, "", "commands:", *rows])
-    parser = _Parser("lastword", "[--version] <command>", about)
+    about = [_ABOUT]
+    for title, group in _GROUPS.items():
+        about += ["", f"{title}:", *(f"  {name:<12}{what}" for name, (what, _) in group.items())]
+    about += ["", "`lastword COMMAND --help` says more of each."]
+    parser = _Parser("lastword", "[--version] COMMAND …", "\n".join(about))
     version = f"lastword {metadata.version('lastword')}"
     parser.add_argument(
         "--version", action="version", version=version, help="show the version and leave"

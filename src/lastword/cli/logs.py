@@ -23,13 +23,14 @@ _A_MOMENT = 1.0  # seconds that the last of them have
 
 def options(parser: argparse.ArgumentParser) -> None:
     """What can be said of it."""
-    parser.add_argument(
+    of_the_log = parser.add_argument_group("the log")
+    of_the_log.add_argument(
         "--log-level",
         choices=LEVELS,
         default="warning",
         help="what is written to standard error (warning); info has a line for each request",
     )
-    parser.add_argument(
+    of_the_log.add_argument(
         "--log-format", choices=("text", "json"), default="text", help="how it is written (text)"
     )
 

@@ -8,10 +8,12 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from lastword.core.entries import Entry
 from lastword.core.model import SessionId
 from lastword.core.receipt import Receipt
 from lastword.core.seen import seen
-from lastword.core.transcript import Entry, Shown, build
+from lastword.core.shown import Shown
+from lastword.core.transcript import build
 from lastword.errors import StoreError
 from lastword.stores.codec import encode
 from lastword.stores.contract import Store

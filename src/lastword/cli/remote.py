@@ -17,12 +17,16 @@ from lastword.cli import running, secret
 ABOUT_STOP = """\
 Stop a session of a server that runs, and print the receipt.
 
-The exit code is 0 if something was stopped and all is quiet, 3 if nothing was going on, 4 if
-something had not ended when the receipt was written."""
+The exit code is 0 if something was stopped and all is quiet, 3 if there was
+nothing to stop, 4 if something had not ended when the receipt was written."""
 ABOUT_KEY = """\
-Print the token with which programs of yours may ask your server that runs here. It is good until
-that server ends; one that lasts is in a file for `lastword serve --tokens`.
-curl -H "Authorization: Bearer $(lastword token)" http://127.0.0.1:8420/v1/sessions"""
+Print the token with which programs of yours may ask your server that runs here:
+
+  url=http://127.0.0.1:8420/v1/sessions
+  curl -H "Authorization: Bearer $(lastword token)" $url
+
+It is good until that server ends; one that lasts is in a file for
+`lastword serve --tokens`."""
 ABOUT_LINK = "Print a link that opens the page of your server that runs, once."
 _URL = "http://127.0.0.1:8420"
 _IDLE, _LEFT = 3, 4

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-import importlib
 import ipaddress
 import logging
 import os
+import signal
 import sys
 import threading
 from contextlib import suppress
@@ -16,10 +16,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from lastword.cells import engine as with_cells
-from lastword.cli import logs, running, secret, settings
-from lastword.core.model import DEFAULTS
+from lastword.cli import logs, notify, otel, own_engine, running, secret, settings
 from lastword.errors import LastwordError
+from lastword.extras import need
 from lastword.runtime.run import Engine
 from lastword.runtime.runtime import Runtime
 from lastword.surfaces import GRACE
@@ -27,15 +26,17 @@ from lastword.surfaces import GRACE
 if TYPE_CHECKING:
     from lastword.agent.permission import Questions
     from lastword.core.model import Policy
+    from lastword.runtime.tracing import Tracer
     from lastword.server.desk import ServerState
     from lastword.server.who import ApiToken
 
 ABOUT = """\
 Serve an agent over HTTP, with a page for people, on this machine.
 
-It prints a link that opens the page, once; press Enter for another. Programs ask with the token
-that `lastword token` prints. Without --engine it is the agent that comes with lastword, as in
-`lastword chat`: without any key a rehearsal, which is no language model and needs none."""
+It prints a link that opens the page, once; press Enter for another. Programs
+ask with the token that `lastword token` prints. Without --engine it is the
+agent that comes with lastword, as in `lastword chat`: without any key a
+rehearsal, which is no language model and needs none."""
 PORT = 8420
 _SHARED = """\
   All who have a token share one agent, which works as you do. Who may `approve` lets it run
@@ -60,15 +61,11 @@ class _Served(NamedTuple):
 
 def options(parser: argparse.ArgumentParser) -> None:
     """What can be said behind `lastword serve`."""
+    own_engine.option(parser)
     for name, shown, about in (
-        ("--engine", "MODULE:FUNCTION", "serve this engine instead of lastword's own agent"),
         ("--host", "ADDRESS", "where to listen (127.0.0.1); any other needs --tokens"),
-        ("--port", "PORT", f"({PORT}, or a free one if it is taken)"),
-        (
-            "--store",
-            "ADDRESS",
-            f"where sessions are kept ({settings.STORE}, or what LASTWORD_STORE says)",
-        ),
+        ("--port", "PORT", f"on which port ({PORT}, or a free one if that is taken)"),
+        ("--store", "ADDRESS", f"where sessions are kept ({settings.STORE}, or LASTWORD_STORE)"),
         ("--tokens", "FILE", "who may ask what: a TOML file of [NAME] token, rights, principal"),
     ):
         parser.add_argument(name, metavar=shown, help=about)
@@ -80,6 +77,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="answer to this name too, as a proxy in front of it says it",
     )
+    parser.add_argument("--otel", action="store_true", help=otel.ABOUT)
     settings.options(parser)
     logs.options(parser)
 
@@ -87,16 +85,15 @@ def options(parser: argparse.ArgumentParser) -> None:
 def main(asked: argparse.Namespace) -> int:
     """Serve until a signal comes; the exit code."""
     gc.disable()  # what is imported stays, and need not be looked through, now or later
+    signal.signal(signal.SIGUSR1, lambda _, __: None)  # until the tokens can be read anew
+    told = notify.Supervisor.found()
     try:
+        need("a server", *(["server"] if asked.engine else ["agent", "server"]))
         host, port = _address(asked)
         tokens = _tokens(asked.tokens, needed=None if _loopback(host) else host)
         served = _engine(asked) if asked.engine else _agent(asked)
         with logs.written(asked.log_level, asked.log_format):
-            asyncio.run(_serve(served, host, port, tokens, asked))
-    except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed; pip install '.[server,agent]' brings it"
-        print(f"lastword serve: {why}", file=sys.stderr)
-        return 1
+            asyncio.run(_traced(served, host, port, tokens, asked, told))
     except (LastwordError, ValueError, OSError) as error:
         print(f"lastword serve: {error}", file=sys.stderr)
         return 1
@@ -134,28 +131,8 @@ def _tokens(path: str | None, needed: str | None) -> list[ApiToken]:
 
 def _engine(asked: argparse.Namespace) -> _Served:
     """A team's own."""
-    name, _, attribute = cast("str", asked.engine).partition(":")
-    if not name or not attribute:
-        raise ValueError(f"--engine is MODULE:FUNCTION; it is {asked.engine!r}")
-    sys.path.insert(0, str(Path.cwd()))
-    try:
-        found = importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name.partition(".")[0] and error.name != name:
-            why = f"{name!r} needs {error.name}, which is not installed"
-            raise ValueError(f"--engine: {why}") from error
-        raise ValueError(f"--engine: there is no module {name!r} here") from error
-    engine = getattr(found, attribute, None)
-    if engine is None:
-        raise ValueError(f"--engine: the module {name!r} has no {attribute!r}")
-    if not callable(engine):
-        why = "is no function, so it cannot be an engine"
-        raise ValueError(f"--engine: {asked.engine} {why}")  # noqa: TRY004 - a mistake in typing
-    named = asked.store or os.environ.get("LASTWORD_STORE")
-    store = named or settings.store_here(settings.STORE, lambda _: asked.trust)
-    return _Served(
-        with_cells(cast("Engine", engine)), None, "", asked.mode or DEFAULTS.on_message, store
-    )
+    engine = own_engine.engine_named(asked.engine)
+    return _Served(engine, None, "", own_engine.mode_of(asked), own_engine.store_of(asked))
 
 
 def _agent(asked: argparse.Namespace) -> _Served:
@@ -165,44 +142,86 @@ def _agent(asked: argparse.Namespace) -> _Served:
     return _Served(agent.engine, agent.questions, agent.model, settings.mode_of(config), store)
 
 
-async def _serve(
-    served: _Served, host: str, port: int | None, tokens: list[ApiToken], asked: argparse.Namespace
+async def _traced(
+    served: _Served,
+    host: str,
+    port: int | None,
+    tokens: list[ApiToken],
+    asked: argparse.Namespace,
+    supervisor: notify.Supervisor,
 ) -> None:
+    async with otel.traced(wanted=asked.otel) as tracer:
+        runtime = _runtime(served, asked.lease, tracer)
+        await _serve(runtime, served, host, port, tokens, asked, supervisor)
+    await _leave()
+
+
+async def _serve(
+    runtime: Runtime,
+    served: _Served,
+    host: str,
+    port: int | None,
+    tokens: list[ApiToken],
+    asked: argparse.Namespace,
+    supervisor: notify.Supervisor,
+) -> None:
+    from lastword.cli.tokens import Rereading  # noqa: PLC0415 - needs an extra
     from lastword.server.desk import ServerState  # noqa: PLC0415 - needs an extra
-    from lastword.server.front import LOOPBACK  # noqa: PLC0415
     from lastword.server.limits import ServerLimits  # noqa: PLC0415
     from lastword.server.serve import listen, serve  # noqa: PLC0415
     from lastword.server.who import ApiToken, Keys, page_secret, token_from  # noqa: PLC0415
 
-    asks = served.questions.as_before_tool() if served.questions else None
-    runtime = Runtime(
-        served.engine,
-        store=served.store,
-        lease=asked.lease,
-        on_message=served.mode,
-        before_tool=asks,
-        grace=GRACE,
-    )
     key = secret.ours()
     listening = listen(host, PORT if port is None else port, otherwise=port is None)
     number = listening.getsockname()[1]
     start = token_hex(16)
-    keys = Keys([*tokens, ApiToken(token_from(key, start))], page_secret(key, number))
-    hosts = {*LOOPBACK, host, *(name.lower() for name in asked.allow_host)}
-    if not _loopback(host):
-        hosts.add("*")  # any address: only a name can be somebody else's
+    own = ApiToken(token_from(key, start))
+    keys = Keys([*tokens, own], page_secret(key, number))
     async with runtime:
         limits = ServerLimits().within_reach()
         desk = ServerState(runtime, served.questions, keys, limits, served.model)
         search_rarely()
         moved = port is None and number != PORT
         welcome = _Welcome(desk, host, number, moved=moved, shared=bool(tokens))
+        path = Path(asked.tokens) if asked.tokens else None
+        rereading = Rereading(path, lambda found: desk.replace_tokens([*found, own]))
+
+        def ready() -> None:
+            welcome.show()
+            supervisor.tell("READY=1")
+
         try:
             with running.told(welcome.root, start):
-                await serve(desk, listening, hosts=hosts, ready=welcome.show)
+                await serve(
+                    desk,
+                    listening,
+                    hosts=_hosts(host, asked.allow_host),
+                    ready=ready,
+                    reread=rereading.ask,
+                )
         finally:
+            rereading.close()
             welcome.close()
-    await _leave()
+
+
+def _runtime(served: _Served, lease: float | None, tracer: Tracer | None) -> Runtime:
+    return Runtime(
+        served.engine,
+        store=served.store,
+        lease=lease,
+        on_message=served.mode,
+        before_tool=served.questions.as_before_tool() if served.questions else None,
+        grace=GRACE,
+        tracer=tracer,
+    )
+
+
+def _hosts(host: str, allowed: list[str]) -> set[str]:
+    """The names that it answers to."""
+    from lastword.server.asgi import LOOPBACK  # noqa: PLC0415 - needs an extra
+
+    any_address = set[str]() if _loopback(host) else {"*"}  # only a name can be somebody else's
+    return {*LOOPBACK, host, *(name.lower() for name in allowed), *any_address}
 
 
 def search_rarely() -> None:

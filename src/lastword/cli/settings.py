@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from lastword.core.model import DEFAULTS, Policy
 from lastword.errors import LastwordError
+from lastword.extras import need
 from lastword.stores.lease import LENGTH
 
 if TYPE_CHECKING:
@@ -34,31 +35,32 @@ _A_MOMENT = 2.0  # seconds
 
 def options(parser: argparse.ArgumentParser) -> None:
     """What can be said of an agent, whoever talks to it."""
-    for name, about in (
-        ("--model", "openai:…, anthropic:…, google:…, or rehearsal"),
-        ("--base-url", "ask --model of a server that speaks OpenAI's chat completions"),
-        ("--config", "read this lastword.toml instead of the one here"),
+    of_the_agent = parser.add_argument_group("the agent")
+    for name, shown, about in (
+        ("--model", "MODEL", "openai:…, anthropic:…, google:…, or rehearsal"),
+        ("--base-url", "URL", "ask --model of a server that speaks OpenAI's chat completions"),
+        ("--config", "FILE", "read this lastword.toml instead of the one here"),
     ):
-        parser.add_argument(name, metavar=name.strip("-").upper(), help=about)
-    parser.add_argument(
+        of_the_agent.add_argument(name, metavar=shown, help=about)
+    of_the_agent.add_argument(
         "--mode",
         choices=MODES,
         metavar="MODE",
         help=f"what a new message does while an answer goes on: {', '.join(MODES)}",
     )
-    parser.add_argument(
+    of_the_agent.add_argument(
         "--allow",
         action="append",
         default=[],
         metavar="RULE",
         help='allow without asking: a tool, and maybe a pattern: "shell git *"',
     )
-    parser.add_argument(
+    of_the_agent.add_argument(
         "--trust",
         action="store_true",
         help="trust the lastword.toml here, as it is now, and the lastword.db, for good",
     )
-    parser.add_argument(
+    of_the_agent.add_argument(
         "--yes", action="store_true", help="allow every tool without asking, in a sandbox"
     )
 
@@ -226,6 +228,7 @@ def _typed(asked: argparse.Namespace) -> list[Rule]:
 def _servers(config: Config) -> list[McpServer]:
     if not config.mcp:
         return []
+    need("an MCP server", "mcp")
     from lastword.agent.tools import mcp  # noqa: PLC0415 - takes another second
 
     return [

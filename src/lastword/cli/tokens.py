@@ -1,14 +1,22 @@
-"""Who may ask a server what, as a file says it."""
+"""Who may ask a server what, as a file says it, also after it was changed.
+
+A file with a mistake in it changes nothing: those who were known still are, and the log says why.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+from lastword.runtime.tasks import Tasks
 from lastword.server.who import ALL, ApiToken
 
+log = logging.getLogger("lastword")
 _KEYS = {"token", "rights", "principal"}
 
 
@@ -30,6 +38,39 @@ def tokens_in(path: Path) -> list[ApiToken]:
     if len(set(secrets)) < len(secrets):
         raise ValueError(f"{path}: two of them have the same token")
     return made
+
+
+class Rereading:
+    """Reads them anew whenever it is told to, one time after the other."""
+
+    def __init__(self, path: Path | None, replace: Callable[[list[ApiToken]], int]) -> None:
+        self._path = path
+        self._replace = replace  # how many streams that ended
+        self._asked = asyncio.Event()
+        self._tasks = Tasks("tokens", loud=True)
+        self._tasks.start(self._reread(), name="reread")
+
+    def ask(self) -> None:
+        """The file has changed."""
+        self._asked.set()
+
+    def close(self) -> None:
+        self._tasks.cancel()
+
+    async def _reread(self) -> None:
+        while await self._asked.wait():
+            self._asked.clear()
+            if self._path is None:
+                log.warning("there is no file of tokens to be read anew; --tokens names one")
+                continue
+            try:
+                found = await asyncio.to_thread(tokens_in, self._path)  # a disk may be slow
+            except (ValueError, OSError) as error:
+                log.error("the tokens are as they were: %s", error)  # noqa: TRY400
+                continue
+            ended = self._replace(found)
+            told = f"Read {self._path} anew: tokens {len(found)}, streams ended {ended}."
+            await asyncio.to_thread(print, told, flush=True)
 
 
 def _token(path: Path, name: str, table: object) -> ApiToken:

@@ -26,6 +26,7 @@ from lastword.errors import (
     AlreadyAnswered,
     AnswerRefused,
     CellGone,
+    Named,
     QuestionWithdrawn,
     StaleAnswer,
     UnknownQuestion,
@@ -165,7 +166,7 @@ class AskMachine:
     def __init__(self) -> None:
         self.runs: Mapping[str, Ask] = {}
         self.programs: Mapping[CellId, WaitingProgram] = {}
-        self.closed: Mapping[str, tuple[type[AnswerRefused], str]] = {}  # and why
+        self.closed: Mapping[str, tuple[type[AnswerRefused], tuple[str, ...]]] = {}  # and why
 
     @property
     def open(self) -> tuple[Ask, ...]:
@@ -201,24 +202,24 @@ class AskMachine:
 
     def _open(self, ask: Ask, *, current: bool) -> None:
         if not current:
-            raise QuestionWithdrawn(_too_late(ask))
+            raise QuestionWithdrawn(*_too_late(ask))
         if ask.id not in self.closed:
             self.runs = {**self.runs, ask.id: ask}
 
     def _answered(self, id: str, generation: int, answer: Answer, *, current: bool) -> AskEnd:
         ask = self.runs.get(id)
         if ask is None:
-            kind, why = self.closed.get(id, (UnknownQuestion, f"there is no question {id}"))
-            raise kind(why)
+            kind, why = self.closed.get(id, (UnknownQuestion, (f"there is no question {id}",)))
+            raise kind(*why)
         if generation != ask.generation:
             raise StaleAnswer(
                 f"question {id} was asked at generation {ask.generation}, and this answer is "
                 f"to one of generation {generation}; it was not taken"
             )
         if not current:
-            raise QuestionWithdrawn(_too_late(ask))
+            raise QuestionWithdrawn(*_too_late(ask))
         why = f"question {id} has been answered; that answer holds, and this one was not taken"
-        self._close(ask, AlreadyAnswered, why)
+        self._close(ask, AlreadyAnswered, (why,))
         return AskEnd(ask, answer)
 
     def _withdrawn(self, which: Callable[[Ask], bool]) -> list[AskEnd]:
@@ -227,7 +228,7 @@ class AskMachine:
             self._close(ask, QuestionWithdrawn, _too_late(ask))
         return [AskEnd(ask) for ask in asks]
 
-    def _close(self, ask: Ask, kind: type[AnswerRefused], why: str) -> None:
+    def _close(self, ask: Ask, kind: type[AnswerRefused], why: tuple[str, ...]) -> None:
         self.runs = {id_: one for id_, one in self.runs.items() if id_ != ask.id}
         closed = {**self.closed, ask.id: (kind, why)}
         self.closed = dict(list(closed.items())[-_REMEMBERED:])
@@ -283,8 +284,9 @@ class AskMachine:
         self.programs = {**self.programs, **given_back}
 
 
-def _too_late(ask: Ask) -> str:
+def _too_late(ask: Ask) -> tuple[str, ...]:
     return (
-        f"question {ask.id} was withdrawn: run {ask.run} was stopped, replaced or has "
-        "ended, so the answer came too late and was not taken"
+        f"question {ask.id} was withdrawn: run ",
+        Named(ask.run),
+        " was stopped, replaced or has ended, so the answer came too late and was not taken",
     )

@@ -85,6 +85,7 @@ class PendingCall:
     id: CallId
     name: str
     arguments: str = "{}"
+    step: str = ""  # what the interpreter knows it by
 
 
 @value

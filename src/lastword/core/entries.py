@@ -16,7 +16,7 @@ from lastword.core.question import Question
 from lastword.core.receipt import Receipt
 from lastword.core.value import value
 
-Nature: TypeAlias = Literal["", "idempotent", "read_only", "post"]
+Nature: TypeAlias = Literal["", "idempotent", "read_only", "post", "inner"]
 Part: TypeAlias = Literal["attachments", "natives", "calls", "turn", "notes", "summary"]
 
 
@@ -94,7 +94,8 @@ class Called:
     name: str
     arguments: str
     # idempotent and read-only calls can be repeated by whoever is in doubt; a post is something
-    # that left through the outbox, which the model did not ask for and is not shown
+    # that left through the outbox, an inner call one of an agent that a tool runs: the session's
+    # own model did not ask for these, and is not shown them
     nature: Nature = ""
     native: Native | None = None
     key: str = ""  # of an idempotent call; who repeats one that is in doubt has the same

@@ -22,6 +22,7 @@ Policy: TypeAlias = Literal["takeover", "queue", "collect", "steer", "refuse", "
 QueueOnStop: TypeAlias = Literal["drop", "keep"]
 Origin: TypeAlias = Literal["person", "timer", "child", "run"]
 Placement: TypeAlias = Literal["starting", "queued", "collecting", "steering"]
+_TITLE = 80  # characters
 
 
 class Outcome(StrEnum):
@@ -86,6 +87,11 @@ class Message:
     by: str = ""
     origin: Origin = "person"
     attachments: tuple[Attachment, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """How it begins, for a list that names a session by its first message."""
+        return " ".join(self.text[:1000].split())[:_TITLE]
 
 
 def is_ours(id: str) -> bool:

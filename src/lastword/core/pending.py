@@ -10,14 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from lastword.core.cell import (
-    CallResult,
-    CellId,
-    Frontier,
-    PendingCall,
-    PendingGeneration,
-    Values,
-)
+from lastword.core.cell import CallResult, CellId, Frontier, PendingCall, PendingGeneration, Values
 from lastword.core.cell_events import Reached
 from lastword.core.model import CallId
 from lastword.errors import (

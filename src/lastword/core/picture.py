@@ -20,13 +20,22 @@ from lastword.core import story
 from lastword.core.asks import Answer
 from lastword.core.cell import CellId, StoredCell
 from lastword.core.entries import Entry, Finished
-from lastword.core.model import CallId, Generation, MessageId, RunId, SessionId
+from lastword.core.model import (
+    CallId,
+    Generation,
+    MessageId,
+    Outcome,
+    RunId,
+    SessionId,
+    Status,
+)
 from lastword.core.question import Question
 from lastword.core.queue import QueueNews
 from lastword.core.receipt import ProcessNews, Receipt, Unconfirmed
 from lastword.core.scene import (
     AskClosed,
     AskOpened,
+    CallPart,
     Change,
     Item,
     Part,
@@ -38,15 +47,17 @@ from lastword.core.scene import (
     QueueIs,
     SaidMessage,
     Span,
+    TurnItem,
     UsageIs,
     Wait,
     WaitIs,
 )
-from lastword.core.story import Fact, FeedEvent, is_effect, is_elsewhere, run_of
+from lastword.core.story import Fact, FeedEvent, is_effect, is_elsewhere, is_silenced, run_of
 from lastword.core.turns import Turns
 
 _MOST_WAITS = 200
 _ENDED_PROCESSES = 100
+_NOBODY = QueueNews((), hushed=False)  # waits
 
 
 class Picture:
@@ -56,7 +67,7 @@ class Picture:
         self.session = session
         self.seen = 0  # the number of the last event that is in it
         self.phase = Phase()
-        self.queue = QueueNews((), hushed=False)
+        self.queue = _NOBODY
         self.questions: dict[str, Question] = {}
         self.waits: dict[CallId, Wait] = {}
         self.programs: dict[CellId, StoredCell] = {}
@@ -110,13 +121,15 @@ class Picture:
     ) -> None:
         """How all stands that the log does not have, at one moment: that of an event's number."""
         self.seen = seen
-        self.phase = replace(phase, level=phase.level or self.phase.level)
         self._queue_is(queue)
         self.questions = {question.id: question for question in questions}
         self.programs = {cell.id: cell for cell in programs}
         self.processes = {span.key: span for span in processes}
         self._turns.being_made(begun or {})
         self.settle(phase.ending)
+        # what ends without a stop is told to nobody, so nobody would be told that it has ended
+        ending, level = self._turns.ending, phase.level or self.phase.level
+        self.phase = replace(phase, ending=ending, level=level)
         self._changes.clear()
 
     def settle(self, ending: Collection[Unconfirmed]) -> None:
@@ -148,12 +161,12 @@ class Picture:
     def _holds(self, event: FeedEvent, run: RunId, fenced: int) -> bool:
         """Whether it is to be told with the end of its run, or not at all: what was let out before
         a fence, and all that its run's facts say after that, so that their order stays."""
-        effect = is_effect(event.fact)
+        effect, fence = is_effect(event.fact), max(self._fence, fenced)
         if isinstance(event.fact, story.Said | Finished):
             return False
         if effect and run in self._over:
             return True
-        if run in self._held or (effect and event.generation < max(self._fence, fenced)):
+        if run in self._held or (effect and is_silenced(event.generation, fence)):
             if is_elsewhere(event.fact, self.session):
                 return False  # its run goes on, and its end is not told here
             self._held.setdefault(run, []).append(event)
@@ -168,8 +181,16 @@ class Picture:
         """What was held back of a run is, with its end, part of what was said."""
         if not self._held:
             return
-        runs = end.runs if isinstance(end, Receipt) else ()
-        for run in (end.run,) if isinstance(end, Finished) else runs:
+        match end:
+            case Finished():
+                runs: tuple[RunId, ...] = (end.run,)
+            case Receipt():
+                runs = end.runs
+            case story.Recovery():
+                runs = end.lost
+            case _:
+                return
+        for run in runs:
             for event in self._held.pop(run, ()):
                 if not isinstance(event.fact, story.Typing) or not event.fact.on:
                     self._take(event.fact, event.generation, event.at, live=False)
@@ -223,6 +244,7 @@ class Picture:
             case story.Summary():
                 turns.noted(None, "Earlier turns were summarised for the model.")
             case story.Recovery():
+                self._lost(fact, at)
                 turns.noted(None, fact.words)
             case Finished():
                 self._finished(fact, at)
@@ -244,6 +266,8 @@ class Picture:
             self._changes.append(PhaseIs(phase, live))
 
     def _queue_is(self, queue: QueueNews) -> None:
+        if not queue.messages:
+            queue = _NOBODY  # whether something would start is told with what waits
         if queue == self.queue:
             return
         self.queue = queue
@@ -322,6 +346,21 @@ class Picture:
             if self.phase.active == end.run:
                 self._phase(active=None, typing=False)
         self._turns.finished(end, at)
+
+    def _lost(self, found: story.Recovery, at: float) -> None:
+        """These went with an earlier process, and so did what they had not ended. The log has that,
+        and none of it is told one by one."""
+        doubtful = {report.call for report in found.calls}
+        turns = [item for item in self.items if isinstance(item, TurnItem)]
+        for turn in [one for one in turns if one.head.run in found.lost]:
+            run = turn.head.run
+            for call in [part.call for part in turn.parts if isinstance(part, CallPart)]:
+                made = call in doubtful
+                status = Status.MAY_HAVE_EXECUTED if made else Status.NOT_STARTED
+                self._turns.ended(story.Result(run, call, status), at)
+            for question in [one for one in self.questions.values() if one.run == run]:
+                self._closed(question.id)
+            self._finished(Finished(run, Outcome.LOST, (), started=True), at)
 
     def _receipt(self, receipt: Receipt, *, settled: bool) -> None:
         self._fence = max(self._fence, receipt.generation)

@@ -116,13 +116,24 @@ class MessageReport:
 class Unconfirmed:
     """Something that had not ended when the receipt was written."""
 
-    kind: Literal["run", "task", "delivery", "tool", "child", "process", "session"]
+    kind: Literal["run", "task", "delivery", "tool", "write", "child", "process", "session"]
     name: str
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}"
 
+    @property
+    def given_up(self) -> bool:
+        """Whether it was cancelled, and is in doubt for good: nothing of it is ending any more."""
+        return self.kind == "delivery" and self.name.endswith(_DOUBT)
 
+
+def in_doubt(delivery: str) -> Unconfirmed:
+    """A delivery that was given up."""
+    return Unconfirmed("delivery", delivery.removesuffix(_DOUBT) + _DOUBT)
+
+
+_DOUBT = ", which may have arrived"
 _MOST_NAMED = 5  # processes of one fate
 _FATES = ("ended", "killed", "kept", "unconfirmed")  # of a process
 _CAVEATS = {"group": "what left its process group cannot be seen, and may live on"}
@@ -171,6 +182,11 @@ class Receipt:
         return not self.unconfirmed
 
     @property
+    def ending(self) -> tuple[Unconfirmed, ...]:
+        """What had not ended when it was written, and was not given up either."""
+        return tuple(one for one in self.unconfirmed if not one.given_up)
+
+    @property
     def tools(self) -> dict[Status, tuple[ToolReport, ...]]:
         """The tool calls of what was ended, by what became of them."""
         return {
@@ -181,7 +197,7 @@ class Receipt:
     def has_settled(self, ending: Iterable[Unconfirmed]) -> bool:
         """The log keeps a receipt as it was written: whether what was still ending then has ended
         since, if no more than this is `ending` now."""
-        return not self.quiet and not set(self.unconfirmed) & set(ending)
+        return bool(self.ending) and not set(self.ending) & set(ending)
 
     async def settled(self) -> Receipt:
         """Wait until what was still dying has ended; return the receipt that says so."""
@@ -282,6 +298,8 @@ class Receipt:
 
     def _ending(self, *, ids: bool, late: bool) -> Row | None:
         left = [one for one in self.unconfirmed if one.kind != "session"]
+        if late:  # of a delivery the log does not have whether it was given up
+            left = [in_doubt(one.name) if one.kind == "delivery" else one for one in left]
         names = list(map(str, left))
         told = names if ids else [f"{one.kind} {_PLAINLY.get(one.kind, one.name)}" for one in left]
         if late:

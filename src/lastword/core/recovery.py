@@ -12,9 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lastword.core.brief import without_middle
-from lastword.core.model import CallId, Message, MessageId, Outcome, RunId, Status, Turn
-from lastword.core.receipt import ToolReport
-from lastword.core.transcript import (
+from lastword.core.entries import (
     Answered,
     Asked,
     Began,
@@ -25,6 +23,8 @@ from lastword.core.transcript import (
     Said,
     Withdrawn,
 )
+from lastword.core.model import CallId, Message, MessageId, Outcome, RunId, Status, Turn
+from lastword.core.receipt import ToolReport
 from lastword.core.value import value
 
 _NAMED = 5  # calls that a person is told by name

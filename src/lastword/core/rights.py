@@ -11,7 +11,7 @@ from typing import TypeAlias, TypeVar
 from lastword.core.cell import CellId
 from lastword.core.model import RunId, Turn
 from lastword.core.value import value
-from lastword.errors import NotAllowed
+from lastword.errors import Named, NotAllowed
 
 
 @value
@@ -49,5 +49,7 @@ class Rights:
     def must_be_allowed(self, by: str | None, asked: tuple[Stoppable, ...]) -> None:
         """Raise `NotAllowed` if there is something, and none of it is theirs to stop."""
         if asked and not any(self.may_stop(by, one.by) for one in asked):
-            named = ", ".join(one.run if isinstance(one, Turn) else one.cell for one in asked)
-            raise NotAllowed(f"{by!r} has no right to stop {named}, so nothing was touched")
+            named = [Named(one.run) if isinstance(one, Turn) else one.cell for one in asked]
+            several = [word for one in named for word in (", ", one)][1:]
+            why = f"{by!r} has no right to stop "
+            raise NotAllowed(why, *several, ", so nothing was touched")

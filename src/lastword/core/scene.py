@@ -9,7 +9,7 @@ then, are not.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, NamedTuple, TypeAlias, assert_never
 
 from lastword.core.asks import Answer
 from lastword.core.cell import StoredCell
@@ -77,6 +77,16 @@ Part: TypeAlias = Words | CallPart | Joined | Aside
 # what stands below one another
 
 
+class Key(NamedTuple):
+    """What an item is known by: of which kind it is, and its name among those."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
 @value
 class MessageItem:
     """A message, before the turn that answers it; with its outcome if none ever did."""
@@ -86,8 +96,8 @@ class MessageItem:
     error: str = ""
 
     @property
-    def key(self) -> str:
-        return f"message {self.message}"
+    def key(self) -> Key:
+        return Key("message", self.message)
 
 
 @value
@@ -112,8 +122,8 @@ class TurnItem:
     parts: list[Part] = field(default_factory=list[Part])
 
     @property
-    def key(self) -> str:
-        return f"run {self.head.run}"
+    def key(self) -> Key:
+        return Key("run", self.head.run)
 
 
 @value
@@ -124,19 +134,19 @@ class ReceiptItem:
     settled: bool = False  # what was still ending when it was written has ended since
 
     @property
-    def key(self) -> str:
+    def key(self) -> Key:
         """Its stop's, by what does not change while that settles. What only waited is withdrawn
         without moving the generation, so several stops may have the same, in one instant even."""
         told = self.receipt
         waited = "" if told.runs or not told.messages else f" {told.messages[0].message.id}"
-        return f"receipt {told.generation} {told.reason} {told.fenced_at}{waited}"
+        return Key("receipt", f"{told.generation} {told.reason} {told.fenced_at}{waited}")
 
 
 @value
 class NoteItem:
     """Something that the session told, by itself."""
 
-    key: str
+    key: Key
     text: str
 
 
@@ -187,7 +197,7 @@ class Placed:
     """An item is there that was not: before the one of that key, or behind all."""
 
     item: Item
-    before: str | None = None
+    before: Key | None = None
 
 
 @value
@@ -201,7 +211,7 @@ class ItemIs:
 class ItemGone:
     """An item is not there any more."""
 
-    key: str
+    key: Key
 
 
 @value

@@ -32,17 +32,12 @@ class Spoken:
         else:
             self._said[_kind(entry)] += len(entry.text)
 
-    @property
-    def whole(self) -> bool:
-        """Whether all of it was seen, as far as is known."""
-        return not self._cuts
-
     def reader(self) -> Callable[[T], T]:
         """Give it what the run said, piece by piece from the beginning: it gives what was seen."""
         at = {"text": 0, "thinking": 0}
 
         def read(item: T) -> T:
-            if not self._cuts or not isinstance(item, Text | Thinking):
+            if not isinstance(item, Text | Thinking):
                 return item
             kind = _kind(item)
             start = at[kind]

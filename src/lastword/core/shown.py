@@ -16,7 +16,7 @@ from math import isfinite
 from typing import Literal, NoReturn, TypeAlias
 
 from lastword.core.brief import NAMED, NOTED, cut
-from lastword.core.entries import Called, Finished, Native, Note, Result, Text, Thinking
+from lastword.core.entries import Called, Finished, Native, Note, Result, Text, Thinking, Unshown
 from lastword.core.model import CallId, Message, MessageId, Outcome, RunId, Status
 from lastword.core.seen import Spoken
 from lastword.core.value import value
@@ -61,7 +61,8 @@ class LoggedTurn:
     items: list[Item] = field(default_factory=list[Item])
     messages: set[MessageId] = field(default_factory=set[MessageId])
     results: dict[CallId, Result] = field(default_factory=dict[CallId, Result])
-    spoken: Spoken = field(default_factory=Spoken)
+    unasked: set[CallId] = field(default_factory=set[CallId])  # calls that its model is not shown
+    spoken: Spoken | None = None  # counted, once some of it was taken back
     end: Finished | None = None
     batching: bool = False  # the next call joins the last, if nothing comes between
     stranded: bool = False  # a thinking had a result behind it, so it led to nothing
@@ -69,7 +70,7 @@ class LoggedTurn:
 
     def take(self, item: Message | Text | Thinking | Called | Note) -> None:
         last = self.items[-1] if self.items else None
-        if isinstance(item, Text | Thinking):
+        if self.spoken and isinstance(item, Text | Thinking):
             self.spoken.take(item)
         elif isinstance(item, Message):
             self.messages.add(item.id)
@@ -81,6 +82,15 @@ class LoggedTurn:
             self.items.append([item])
             self.batching = True
 
+    def take_back(self, unshown: Unshown) -> None:
+        """Some of what it said was seen by nobody."""
+        if self.spoken is None:
+            self.spoken = Spoken()
+            for item in self.items:
+                if isinstance(item, Text | Thinking):
+                    self.spoken.take(item)
+        self.spoken.take(unshown)
+
     def give_back(self, message: MessageId) -> None:
         """A message that joined it never was given to its run, and waits again."""
         if message not in self.messages:
@@ -89,6 +99,8 @@ class LoggedTurn:
         self.items = [i for i in self.items if not (isinstance(i, Message) and i.id == message)]
 
     def settle(self, result: Result) -> None:
+        if result.call in self.unasked:
+            return
         self.results.setdefault(result.call, result)  # one result, whatever comes late
         self.batching = False
         self.stranded |= bool(self.items) and isinstance(self.items[-1], Thinking)
@@ -101,7 +113,7 @@ class LoggedTurn:
     @property
     def seen(self) -> list[Item]:
         """Its items, less what of its speech nobody saw."""
-        return [*map(self.spoken.reader(), self.items)]
+        return [*map(self.spoken.reader(), self.items)] if self.spoken else self.items
 
     def calls(self, *statuses: Status) -> list[Called]:
         """Its calls of which this became, in order."""
@@ -120,7 +132,7 @@ def _show(turn: LoggedTurn, partial: Partial) -> list[Shown]:
     items = turn.seen
     completed = turn.end is not None and turn.end.outcome is Outcome.COMPLETED
     cut = turn.end is not None and not completed
-    whole = completed and turn.begun and turn.spoken.whole  # else no native fits what is shown
+    whole = completed and turn.begun and turn.spoken is None  # else no native fits what is shown
     native = whole and not turn.stranded and _unbroken([*_joined(items, native=True)])
     shown = [
         shown if native else replace(shown, native=None)

@@ -186,9 +186,17 @@ class FeedEvent(NamedTuple):
         return self.text
 
 
-def may_leave(event: FeedEvent, fenced: int) -> bool:
-    """Whether what was let through may be told now, `fenced` being where the last stop or takeover
-    of its session has moved the generation to."""
-    if event.generation >= fenced or not is_effect(event.fact):
+def is_silenced(generation: int, fenced: int, *, taken: bool = False) -> bool:
+    """Whether what a run did at a generation must not be told as if it were happening.
+
+    `fenced` is where the last stop or takeover of its session has moved the generation to. If
+    another process has `taken` the session, nothing that a run did here is ours to tell.
+    """
+    return taken or generation < fenced
+
+
+def may_leave(event: FeedEvent, fenced: int, *, taken: bool = False) -> bool:
+    """Whether what was let through may be told now, as it happened."""
+    if not is_effect(event.fact) or not is_silenced(event.generation, fenced, taken=taken):
         return True
-    return is_elsewhere(event.fact, event.session)
+    return not taken and is_elsewhere(event.fact, event.session)

@@ -5,13 +5,18 @@ becomes of a single turn. The turns come in the order in which they began; a mes
 stopped before its turn came is not shown, one whose turn had come is shown as an interrupted turn,
 and one that was overtaken is context for what overtook it. Wherever the log was cut, at either
 end, what is shown of it is valid for strict providers.
+
+Of a long conversation nearly everything stands for good: the turns that have ended. They are kept
+once, and every `Past` of the session shares them; so to take one costs what is new, and whoever
+puts it into other words can go on where they stopped the last time.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import TypeAlias, overload
 
 from lastword.core.entries import (
     Answered,
@@ -22,8 +27,6 @@ from lastword.core.entries import (
     Entry,
     Finished,
     LeftOut,
-    Native,
-    Nature,
     Note,
     Result,
     Said,
@@ -35,40 +38,71 @@ from lastword.core.entries import (
     Withdrawn,
 )
 from lastword.core.model import Message, MessageId, Outcome, RunId
-from lastword.core.past import ForGood, Past
 from lastword.core.receipt import Receipt
 from lastword.core.repair import ALONE, without
 from lastword.core.shown import LoggedTurn, Partial, Shown, note, show
 
-__all__ = [
-    "Answered",
-    "Asked",
-    "Began",
-    "Called",
-    "Declined",
-    "Entry",
-    "Finished",
-    "LeftOut",
-    "Native",
-    "Nature",
-    "Note",
-    "Partial",
-    "Result",
-    "Said",
-    "Shown",
-    "Summary",
-    "Text",
-    "Thinking",
-    "Transcript",
-    "Unshown",
-    "Used",
-    "Withdrawn",
-    "build",
-]
-
 _REMEMBERED = 1000  # runs that have ended
 Suspects: TypeAlias = Callable[[], frozenset[RunId]]  # asked for seldom, and known when it began
 _BEHEADED = "The beginning of this conversation is not shown."
+
+
+class ForGood:
+    """What stands for good. It only grows; a summary begins another."""
+
+    __slots__ = ("__weakref__", "items")
+
+    def __init__(self, items: Iterable[Shown] = ()) -> None:
+        self.items = list(items)
+
+
+class Past(Sequence[Shown]):
+    """What stood for good by then, and what might still change."""
+
+    __slots__ = ("many", "open", "settled")
+
+    def __init__(
+        self, settled: ForGood, open: Iterable[Shown] = (), *, many: int | None = None
+    ) -> None:
+        self.settled = settled
+        self.many = len(settled.items) if many is None else many  # of them; more may come
+        self.open = tuple(open)
+
+    def __len__(self) -> int:
+        return self.many + len(self.open)
+
+    def __iter__(self) -> Iterator[Shown]:
+        return chain(islice(self.settled.items, self.many), self.open)
+
+    @overload
+    def __getitem__(self, index: int) -> Shown: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Shown, ...]: ...
+    def __getitem__(self, index: int | slice) -> Shown | tuple[Shown, ...]:
+        if isinstance(index, slice):
+            return tuple(self[n] for n in range(*index.indices(len(self))))
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"there is no item {index}: there are {len(self)}")
+        return self.settled.items[place] if place < self.many else self.open[place - self.many]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Past):
+            return tuple(self) == tuple(other)
+        return tuple(self) == other if isinstance(other, tuple) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Past{tuple(self)!r}"
+
+
+def followed_by(past: Sequence[Shown], *items: Shown) -> Sequence[Shown]:
+    """The same, and these."""
+    if not isinstance(past, Past):
+        return (*past, *items)
+    return Past(past.settled, (*past.open, *items), many=past.many)
 
 
 def build(entries: Iterable[Entry], partial: Partial = "shown") -> tuple[Shown, ...]:
@@ -152,14 +186,15 @@ class Transcript:
                 self._said[message.id] = message
             case Began(run, _, messages):
                 self._begin(run, messages)
-            case Called(nature="post"):
-                pass
+            case Called(run, call, nature="post" | "inner"):
+                if run in self._going:
+                    self._going[run].unasked.add(call)
             case Text(run) | Thinking(run) | Called(run):
                 if run not in self._ended:
                     self._turn(run).take(entry)
             case Unshown(run):
                 if run in self._going:
-                    self._going[run].spoken.take(entry)
+                    self._going[run].take_back(entry)
             case Result(run):
                 if run in self._going:
                     self._going[run].settle(entry)

@@ -31,6 +31,7 @@ from lastword.core.scene import (
     ItemGone,
     ItemIs,
     Joined,
+    Key,
     MessageIs,
     MessageItem,
     NoteItem,
@@ -98,8 +99,7 @@ class Turns:
 
     def _without(self, id: MessageId) -> None:
         """Wherever it stood, it does not any more."""
-        item = MessageItem(id)
-        for one in [one for one in self.items if one.key == item.key]:
+        for one in [one for one in self.items if one.key == MessageItem(id).key]:
             self.items.remove(one)
             self._changed(ItemGone(one.key))
         for turn in self._turns.values():
@@ -184,7 +184,7 @@ class Turns:
             self._add(turn, Aside(text))
         else:
             number = sum(isinstance(item, NoteItem) for item in self.items) + 1
-            self._put(NoteItem(f"{self._notes} {number}", text))
+            self._put(NoteItem(Key(self._notes, f"{number}"), text))
 
     # calls
 
@@ -321,23 +321,23 @@ class Turns:
             self._place(id, end.outcome.value, end.error)
 
     def receipted(self, receipt: Receipt, *, settled: bool) -> None:
-        """A stop's receipt, or the later one that says that all has ended."""
+        """A stop's receipt; or a later one that says that all has ended, and marks the first."""
         for run in receipt.runs:
             self._fenced(run, receipt)
         for report in receipt.messages:
             if report.fate == "dropped":
                 self._without(report.message.id)
                 self._take(report.message.id)
-        if not receipt:
-            return
-        new = ReceiptItem(receipt, settled)
+        new = ReceiptItem(receipt)
         for place, item in enumerate(self.items):
             if isinstance(item, ReceiptItem) and item.key == new.key:
+                new = replace(item, settled=True) if settled else new  # as it was written
                 if not item.settled and item != new:
                     self.items[place] = new
                     self._changed(ItemIs(new))
                 return
-        self._put(new, self._place_of(receipt))
+        if receipt and not settled:
+            self._put(new, self._place_of(receipt))
 
     def _place_of(self, receipt: Receipt) -> int:
         """After what it ended; if that never began, after all that had begun by its fence. When it
@@ -397,4 +397,4 @@ def _is_answered(item: Item) -> bool:
 
 
 def _unsettled(item: Item) -> tuple[Unconfirmed, ...]:
-    return item.receipt.unconfirmed if isinstance(item, ReceiptItem) and not item.settled else ()
+    return item.receipt.ending if isinstance(item, ReceiptItem) and not item.settled else ()

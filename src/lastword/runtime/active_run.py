@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, TypeAlias
+from functools import cached_property
+from itertools import count
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from lastword.core.model import Message, SessionId, Turn
-from lastword.core.receipt import AnswerReport, ProcessReport, Unconfirmed
+from lastword.core.receipt import AnswerReport, ProcessReport, Unconfirmed, in_doubt
 from lastword.core.story import FeedEvent
 from lastword.core.value import value
 from lastword.runtime.asking import running
 from lastword.runtime.asks import ToldIn
+from lastword.runtime.call import Call
 from lastword.runtime.children import ChildRun
 from lastword.runtime.executor import NO_CALL, calling
 from lastword.runtime.fence import Fence
 from lastword.runtime.gathering import Gathering
-from lastword.runtime.hold import Effect, Hold
+from lastword.runtime.hold import LASTING, Effect, Hold
 from lastword.runtime.ledger import Ledger
-from lastword.runtime.owned import Owned
+from lastword.runtime.owned import Owned, Wardens
 from lastword.runtime.speech import Speech
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
+from lastword.runtime.trace import RunTrace
 
 Hears: TypeAlias = Literal["words", "effects"]
 
@@ -46,6 +50,18 @@ class Failure(NamedTuple):
     kind: str = ""  # what of it the model may be told
 
 
+class RunHome(ToldIn, Protocol):
+    """The session of a run, as far as the run has something of it."""
+
+    def ledger_of(self, run: ActiveRun) -> Ledger:
+        """Its calls, when the first is made."""
+        ...
+
+    def processes_of(self, run: ActiveRun) -> Owned:
+        """Its processes, when the first is started."""
+        ...
+
+
 class ActiveRun:
     """Everything that has to be gone before a run is."""
 
@@ -53,18 +69,18 @@ class ActiveRun:
         self,
         turn: Turn,
         hold: Hold,
-        ledger: Ledger,
-        processes: Owned,
         parent: ActiveRun | None,
         speech: Speech,
-        home: ToldIn,
+        home: RunHome,
+        trace: RunTrace,
     ) -> None:
         self.home = home
+        self.trace = trace  # it, as it is counted and traced
         self.turn = turn
         self.hold = hold
-        self.ledger = ledger
-        self.processes = processes
         self.parent = parent
+        self.calls: list[Call[Any]] = []  # that it set out to make
+        self.wardens = Wardens()
         self.main: asyncio.Task[None] | None = None
         self.helpers = Tasks(f"run {hold.run}:", loud=True)
         self.deliveries = Tasks(f"run {hold.run}:")
@@ -73,12 +89,29 @@ class ActiveRun:
         self._hears: Hears = "words"
         self._passing: asyncio.Task[None] | None = None  # the last that was told to the sink
         self.children: list[ChildRun] = []
-        self.born = 0  # how many were given a name
+        self._numbers = count(1)  # by which they are named
         self.joined: list[Message] = []  # what was sent to steer it and it has not been given
         self.failure = Failure()
         self.ended = False  # by itself: it has lost its session to nobody
         self.given: object = None  # what its engine was given, once it was
         self.answers: list[AnswerReport] = []  # what people said to what it asked
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return self.home.ledger_of(self)
+
+    @cached_property
+    def processes(self) -> Owned:
+        return self.home.processes_of(self)
+
+    def next_child(self) -> SessionId:
+        """The name of the session of another run under it; none is given twice."""
+        return SessionId(f"{self.hold.run}/{next(self._numbers)}")
+
+    @property
+    def by(self) -> str:
+        """Whose it is: a child's is theirs who asked for the one above."""
+        return self.parent.by if self.parent else self.turn.by
 
     def speak_to(self, who: Listener, threads: DaemonThreads) -> None:
         """What it says goes there; maybe also what it calls and asks."""
@@ -121,6 +154,7 @@ class ActiveRun:
         """From here on, whatever is done in this task or is started by it is done in its name."""
         running.set(self)
         calling.set(NO_CALL)  # whoever sent the message may have done so in a call of its own
+        self.trace.enter()
 
     def descends_from(self, others: list[ActiveRun]) -> bool:
         """Whether it is one of them, or a child of one of them, at any depth."""
@@ -141,7 +175,7 @@ class ActiveRun:
 
     def cancel(self) -> None:
         """Ask the run, its helpers and its processes to end. Its deliveries may complete."""
-        self.processes.end()
+        self.end_processes()
         if self.main:
             self.main.cancel()
         self.helpers.cancel()
@@ -165,14 +199,15 @@ class ActiveRun:
         """Return when all that can be asked to end, or can complete, has."""
         while living := self.living:
             await asyncio.wait(living)
-        await self.processes.gone()
+        if self.wardens:
+            await self.processes.gone()
         for child in self.children:
             await child.unwound()
 
     async def gone(self) -> None:
         """Return when nothing of it is left, threads of its tools included."""
         await self.unwound()
-        await self.hold.ended("delivery", "tool")
+        await self.hold.ended(*LASTING)
         for child in self.children:
             await child.gone()
 
@@ -181,15 +216,15 @@ class ActiveRun:
         """What of it has not ended, by name."""
         under_way = [effect for effect in self.hold.under_way if not effect.covered]
         left = [Unconfirmed("tool", e.name) for e in under_way if e.kind == "tool"]
+        left += [Unconfirmed("write", e.name) for e in under_way if e.kind == "write"]
         sinks = [e.name for e in under_way if e.kind == "delivery"]
         sinks += self.deliveries.names
         left += [Unconfirmed("delivery", name) for name in dict.fromkeys(sinks)]
-        given_up = dict.fromkeys(self.hold.doubtful)
-        left += [Unconfirmed("delivery", f"{name}, which may have arrived") for name in given_up]
+        left += [in_doubt(name) for name in dict.fromkeys(self.hold.doubtful)]
         if self.main and not self.main.done():
             left.append(Unconfirmed("run", self.hold.run))
         left += [Unconfirmed("task", name) for name in self.helpers.names]
-        left += self.processes.unconfirmed
+        left += self.processes.unconfirmed if self.wardens else ()
         for child in self.children:
             left += child.unconfirmed
         return left
@@ -197,17 +232,26 @@ class ActiveRun:
     @property
     def has_processes(self) -> bool:
         """Whether one may be left, of its own or of its children."""
-        return self.processes.any or any(child.has_processes for child in self.children)
+        alive = any(not warden.over for warden in self.wardens)
+        return alive or any(child.has_processes for child in self.children)
+
+    def end_processes(self) -> None:
+        """Its own, and no more are started. Nothing is waited for."""
+        self.wardens.closed = True
+        if self.wardens:
+            self.processes.end()
 
     def end_processes_now(self) -> None:
         """Its own and its children's, although the event loop may be stalled."""
-        self.processes.end_from_any_thread()
+        if self.wardens:
+            self.processes.end_from_any_thread()
         for child in tuple(self.children):
             child.end_processes_now()
 
     async def processes_gone(self) -> None:
         """Return when none is left."""
-        await self.processes.gone()
+        if self.wardens:
+            await self.processes.gone()
         for child in self.children:
             await child.processes_gone()
 
@@ -215,7 +259,7 @@ class ActiveRun:
     def process_reports(self) -> tuple[ProcessReport, ...]:
         """What became of its processes, and of its children's."""
         below = (report for child in self.children for report in child.processes)
-        return (*self.processes.reports, *below)
+        return (*(self.processes.reports if self.wardens else ()), *below)
 
     @property
     def dropped(self) -> int:

@@ -12,11 +12,11 @@ from lastword.core.queue import QueueNews, queued
 from lastword.core.receipt import ProcessNews
 from lastword.core.scene import Span
 from lastword.core.session import SessionMachine
-from lastword.core.transcript import Shown
+from lastword.core.shown import Shown
 from lastword.runtime.feed import Publish
 from lastword.runtime.jobs import Job
 from lastword.runtime.journal import Journal
-from lastword.runtime.outcomes import Outcomes
+from lastword.runtime.ticket import Outcomes
 
 _REMEMBERED = 100  # processes that have ended
 
@@ -36,8 +36,8 @@ class Announcer:
         self._publish = publish
         self._journal = journal
         self._outcomes = outcomes
-        self._untold: list[tuple[RunId, str]] = []  # notes for a run's next request
-        self._told = queue_of(machine)
+        self.untold: list[tuple[RunId, str]] = []  # notes for a run's next request
+        self.told = machine.steering, machine.waiting  # of which it told last
         self._spans: dict[int | str, Span] = {}
 
     @property
@@ -46,11 +46,9 @@ class Announcer:
         return tuple(self._spans.values())
 
     def look(self) -> None:
-        """Tell of the queue, if it has changed."""
-        now = queue_of(self._machine)
-        if now.messages != self._told.messages:
-            self._publish(now)
-        self._told = now
+        """Tell of the queue, which has changed."""
+        self.told = self._machine.steering, self._machine.waiting
+        self._publish(queue_of(self._machine))
 
     def process(self, news: ProcessNews) -> None:
         """Tell of a process that has started, or has ended."""
@@ -89,7 +87,7 @@ class Announcer:
     def _tell(self, id_: str, how: str, command: str) -> None:
         text = f"{id_} has ended: {how}. It was: {command}"
         if active := self._machine.active:
-            self._untold.append((active.run, text))
+            self.untold.append((active.run, text))
         note = Note(None, text)
         self._journal.add(note)
         self._publish(note)
@@ -97,14 +95,13 @@ class Announcer:
 
     def shown(self, history: Sequence[Shown]) -> None:
         """This a run begins with, or goes on from: what is in it need not be told."""
-        if self._untold:
-            there = {item.text for item in history if item.role == "note"}
-            self._untold = [(run, text) for run, text in self._untold if text not in there]
+        there = {item.text for item in history if item.role == "note"}
+        self.untold = [(run, text) for run, text in self.untold if text not in there]
 
     def notes(self, run: RunId) -> tuple[str, ...]:
         """What its model is to be told with the next request, once."""
-        told = tuple(text for whose, text in self._untold if whose == run)
-        self._untold.clear()
+        told = tuple(text for whose, text in self.untold if whose == run)
+        self.untold.clear()
         return told
 
     def _forget(self) -> None:

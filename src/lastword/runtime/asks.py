@@ -212,8 +212,7 @@ class Asks:
 
     def ended(self, run: RunId, messages: Iterable[MessageId] = ()) -> None:
         """A run has lost its session, or ended; or messages that never began have."""
-        if self.machine.runs or self.machine.programs:
-            self._close(self.machine.apply(asks.RunOver(run, tuple(messages))))
+        self._close(self.machine.apply(asks.RunOver(run, tuple(messages))))
 
     # what programs wait on
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import assert_never
 
+from lastword.core.entries import Said
 from lastword.core.events import ClockReached, Event, StopAsked
 from lastword.core.model import Policy, Reason, SessionId
 from lastword.core.orders import (
@@ -35,26 +36,23 @@ from lastword.core.orders import (
     Wake,
 )
 from lastword.core.receipt import MessageReport, Receipt
-from lastword.core.transcript import Said
-from lastword.errors import OwnedElsewhere, StoreError, Undurable, UnknownSession
+from lastword.errors import Named, OwnedElsewhere, StoreError, Undurable, UnknownSession
 from lastword.runtime.alarms import Alarms
 from lastword.runtime.announcer import queue_of
 from lastword.runtime.asking import acting
 from lastword.runtime.feed import Feed
-from lastword.runtime.inbox import Move
 from lastword.runtime.jobs import Job
 from lastword.runtime.loading import load
-from lastword.runtime.outcomes import Told
 from lastword.runtime.owned import kill_all
 from lastword.runtime.protocol import Changing, Doings, Now, Sent
 from lastword.runtime.record import Reader
 from lastword.runtime.runs import Kin
-from lastword.runtime.seat import Seat
+from lastword.runtime.seat import Move, Seat
 from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.shared import Shared
 from lastword.runtime.stopping import fence, stop_soon
 from lastword.runtime.tasks import unless_closed
-from lastword.runtime.ticket import Stopping, Ticket
+from lastword.runtime.ticket import Stopping, Ticket, Told
 from lastword.runtime.work import Work
 
 log = logging.getLogger("lastword")
@@ -117,12 +115,7 @@ class Conversation:
         with self.seat.lock:
             if self._work is None:
                 self._work = Work(
-                    self.seat,
-                    self.shared,
-                    self.kin,
-                    self.tell,
-                    lost=self._lost,
-                    close=self.close,
+                    self.seat, self.shared, self.kin, self.tell, lost=self._lost, close=self.close
                 )
                 if not self._begins(self):
                     self.close()
@@ -215,8 +208,10 @@ class Conversation:
             raise OwnedElsewhere(self.id, _TAKEN)
         if self.closed or self.over:
             raise UnknownSession(
-                f"session {self.id} has ended: it was deleted (ask the runtime for it anew), or it "
-                "was a child run's (which can be read, and no more)"
+                "session ",
+                Named(self.id),
+                " has ended: it was deleted (ask the runtime for it anew), or it was a child "
+                "run's (which can be read, and no more)",
             )
 
     @property
@@ -249,7 +244,7 @@ class Conversation:
             ending=work.runs.dying if work else (),
             spans=work.announcer.spans if work else (),
             processes=(*seat.kept, *named),
-            programs=tuple(cell.stored for cell in work.cells.cells) if work else (),
+            programs=work.cells.standing if work else (),
             asks=seat.asks.open(self.id),
             questions=seat.asks.questions(self.id),
             begun=work.runs.begun if work else {},
@@ -264,7 +259,7 @@ class Conversation:
         return self.work.cells
 
     def process(self, id: str, by: str | None) -> Job:
-        return self.seat.whose.job(id, by)
+        return self.seat.jobs.whose(id, by)
 
     async def send(self, sent: tuple[Sent, ...], on_message: Policy | None) -> tuple[Ticket, ...]:
         with self.held() as work:
@@ -319,11 +314,12 @@ class Conversation:
 
     def carry_out(self) -> None:
         """Carry out whatever was ordered and is still to be done, in order."""
-        work = self.work
+        work, machine = self.work, self.seat.machine
         while move := self.seat.inbox.next():
             if move.ends_something:
-                move.settlement = work.stops.fenced(move.reason, move.generation, move.at)
-                move.settlement.cells = work.cells.freeze(move.freezes)
+                stop = move.settlement = work.stops.fenced(move.reason, move.generation, move.at)
+                stop.asked_in = move.asked_in
+                stop.cells = work.cells.freeze(move.freezes) if work.cells.open else ()
             told: Told = []
             for order in move.orders:
                 self._carry_out(order, move, work, told)
@@ -333,17 +329,18 @@ class Conversation:
                 move.settlement.begin(told)
             elif told or (work.journal.behind and not any(s.stores for s in work.stops.pending)):
                 work.outcomes.when_durable(told)
-            work.announcer.look()
+            if (machine.steering, machine.waiting) != work.announcer.told:
+                work.announcer.look()
 
     def _carry_out(self, order: Order, move: Move, work: Work, told: Told) -> None:  # noqa: C901, PLR0912 - one match
         match order:
             case Accept():
                 work.messages.accepted(order, move)
             case Start(turn, generation):
-                work.runs.start(order)
+                work.runs.start(order, work.messages.asked_in(turn.messages))
                 work.messages.began(turn.run, generation, turn.messages)
             case Join(run, messages):
-                work.runs.join(order)
+                work.runs.join(order, work.messages.asked_in(messages))
                 work.messages.began(run, move.generation, messages)
             case Cancel(run):
                 if move.settlement:
@@ -363,7 +360,9 @@ class Conversation:
                 assert_never(order)
 
     def _end(self, order: End, move: Move, work: Work, told: Told) -> None:
-        turn, outcome = order.turn, order.outcome
+        turn, outcome, asks = order.turn, order.outcome, self.seat.asks
+        if asks.machine.runs or asks.machine.programs:
+            asks.ended(turn.run, [m.id for m in turn.messages])  # first: withdrawn before its end
         going = work.runs.lose(turn.run, outcome) if order.started else None
         error, kind = going.failure if going else ("", "")
         tickets = work.messages.ended(order, move, error, kind)

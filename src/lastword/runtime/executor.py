@@ -1,7 +1,7 @@
 """What a framework does by itself: checked as it begins, counted until it ends.
 
 Threads that it starts are, and acts that the ledger does not list because the session's own model
-did not ask for them, such as a tool of an agent that a tool runs.
+did not ask for them: a tool of an agent that a tool runs, a checkpointer's write, a handshake.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextlib import ExitStack, contextmanager
+from contextvars import Context, ContextVar, copy_context
 from functools import partial
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 from lastword.runtime.asking import asking
 from lastword.runtime.fence import name_of
-from lastword.runtime.hold import Effect, Hold
+from lastword.runtime.hold import Effect, Hold, KnownEnd
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,34 +55,62 @@ def covering() -> Generator[None]:
 class Part:
     """A part of a call, while it is under way."""
 
-    __slots__ = ("over",)
+    __slots__ = ("ended", "over")
 
     def __init__(self) -> None:
         self.over = True  # when it ends; or another part goes on from there
+        self.ended: KnownEnd | None = None
+
+    def gave(self, result: object) -> None:
+        """It is known what came of it, should nobody else get to say so."""
+        self.ended = KnownEnd(result)
+
+
+ActKind: TypeAlias = Literal["tool", "write"]
+_REFUSED: dict[ActKind, str] = {"tool": "this call of", "write": "this write:"}
 
 
 class Act:
-    """Something that a run does. After the fence it is refused; a stop waits for it, and names it.
+    """Something that a run does and the session's own model did not ask for; no ledger lists it.
 
-    It may have parts, one inside another or side by side: it is under way while any of them is.
+    After the fence it is refused; a stop waits for it, and names it. `with` and `async with` are
+    around all of it. It may have parts instead, one inside another or side by side: it is under
+    way while any of them is.
     """
 
-    __slots__ = ("_effect", "_hold")
+    __slots__ = ("_effect", "_entered", "_hold", "_refused")
 
-    def __init__(self, hold: Hold, name: str) -> None:
+    def __init__(self, hold: Hold, name: str, kind: ActKind = "tool") -> None:
         self._hold = hold
-        self._effect = Effect("tool", name)
+        self._refused = f"{_REFUSED[kind]} {name}"
+        self._effect = Effect(kind, name)
+        self._entered = ExitStack()
 
     @contextmanager
     def under_way(self) -> Generator[Part]:
         """Around a part of it; the check is in the step of what is inside."""
-        if not self._hold.begin(self._effect):
-            self._hold.must_hold(f"this call of {self._effect.name}")
+        effect = self._effect
+        if not self._hold.begin(effect):
+            self._hold.drop(effect.name)
+            self._hold.must_hold(self._refused)
         try:
             with covering():
                 yield Part()
         finally:
-            self._hold.finish(self._effect)
+            self._hold.finish(effect)
+
+    def __enter__(self) -> None:
+        self._entered.enter_context(self.under_way())
+
+    def __exit__(self, *_: object) -> None:
+        self._entered.close()
+
+    async def __aenter__(self) -> None:
+        await self._hold.steady()
+        self.__enter__()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._entered.close()
 
 
 class FencedExecutor(Executor):
@@ -97,11 +125,18 @@ class FencedExecutor(Executor):
         self._threads = threads
 
     def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
-        effect = Effect("tool", calling.get().name or name_of(fn))
+        effect = Effect("tool", calling.get().name or name_of(_inside(fn)))
         work, context = partial(fn, *args, **kwargs), copy_context()  # whose name it is done in
         here = asking()
         hold = here.hold if here is not None and isinstance(here.hold, Hold) else self._hold
         return self._threads.submit(lambda: context.run(_work, hold, effect, work))
+
+
+def _inside(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """What `asyncio.to_thread` was given; it hands on a call of its context, as a partial."""
+    args: tuple[Any, ...] = getattr(fn, "args", ())
+    owner = getattr(getattr(fn, "func", None), "__self__", None)
+    return args[0] if args and isinstance(owner, Context) else fn
 
 
 def _work(hold: Hold, effect: Effect, work: Callable[[], Any]) -> Any:  # noqa: ANN401 - as it gives

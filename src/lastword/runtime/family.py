@@ -70,8 +70,7 @@ class Family:
         """A name for a child's session that nobody's has, here or in the store."""
         store = self._shared().store
         while True:
-            going.born += 1
-            name = SessionId(f"{going.hold.run}/{going.born}")
+            name = going.next_child()
             if not await ask(store.overview(name)) and not self._sessions.find(name):
                 return name
 

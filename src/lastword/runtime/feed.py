@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from lastword.core.entries import Said
 from lastword.core.model import Generation, SessionId
-from lastword.core.story import Fact, FeedEvent, is_effect, may_leave
+from lastword.core.story import Fact, FeedEvent, may_leave
 from lastword.errors import SlowWatcher
 from lastword.runtime.clock import Clock, time_of_day
 from lastword.stores.lease import Claim
@@ -152,8 +152,7 @@ class Feed:
                 number += 1
                 event = self._at(number)
                 # what another process has by now is fenced, whether this one has heard of it or not
-                taken = self.claim.taken
-                if not is_effect(event.fact) if taken else may_leave(event, self._fenced()):
+                if may_leave(event, self._fenced(), taken=self.claim.taken):
                     yield event
             if self._closed:
                 return

@@ -20,7 +20,7 @@ from typing import Any
 from lastword.core.entries import Text, Thinking
 from lastword.core.story import Fact, FeedEvent, Typing, kind_of
 from lastword.errors import Superseded
-from lastword.runtime.hold import Effect, Hold
+from lastword.runtime.hold import Effect, Hold, KnownEnd
 from lastword.runtime.speech import Speech
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
@@ -239,15 +239,14 @@ async def _by_thread(
 
 def _in_thread(begin: Callable[[], object], effect: Effect, hold: Hold) -> object:
     # ended here and not by whoever waits: the waiting can be cancelled, the thread cannot
-    result = None
     try:
         result = begin()
     except BaseException as error:
         hold.failed(effect, error)
+        hold.finish(effect, KnownEnd(error=error) if isinstance(error, Exception) else None)
         raise
-    finally:
-        if not inspect.isawaitable(result):
-            hold.finish(effect)
+    if not inspect.isawaitable(result):
+        hold.finish(effect, KnownEnd(result))
     return result
 
 

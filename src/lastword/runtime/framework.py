@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from concurrent.futures import Executor
-from typing import Literal, Protocol, TypeVar
+from contextlib import contextmanager
+from typing import Any, Literal, Protocol, TypeVar
 
+from lastword.core.entries import Declined, LeftOut, Native, Nature, Summary, Text, Thinking, Used
 from lastword.core.model import RunId, SessionId
 from lastword.core.repair import less
-from lastword.core.transcript import (
-    Declined,
-    LeftOut,
-    Native,
-    Nature,
-    Shown,
-    Summary,
-    Text,
-    Thinking,
-    Used,
-)
+from lastword.core.shown import Shown
+from lastword.core.transcript import Suspects
+from lastword.errors import ImpossibleMove
 from lastword.processes.isolated import prepared
 from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.announcer import Announcer
 from lastword.runtime.asking import asking
-from lastword.runtime.checks import encodable, must_be_native, must_be_text
-from lastword.runtime.executor import Act, FencedExecutor
+from lastword.runtime.call import Call
+from lastword.runtime.checks import (
+    encodable,
+    must_be_name,
+    must_be_native,
+    must_be_one_of,
+    must_be_text,
+)
+from lastword.runtime.executor import Act, ActKind, FencedExecutor
 from lastword.runtime.history import History
+from lastword.runtime.hold import Hold
 from lastword.runtime.journal import Journal
-from lastword.runtime.ledger import Call
 from lastword.runtime.threads import DaemonThreads
+from lastword.runtime.trace import ModelRequest
 
 R = TypeVar("R")
+
+
+def _unsaid() -> Any:  # noqa: ANN401 - nothing: it never returns
+    raise ImpossibleMove("nobody has said what makes this call: call(body), or begin() and end()")
 
 
 class FrameworkHost(Protocol):
@@ -43,26 +49,24 @@ class FrameworkHost(Protocol):
     history: History
     announcer: Announcer
 
+    def grace_of(self, asked: float | None) -> float: ...
+
 
 class ForFrameworks:
     """The part of a `Run` that knows how frameworks work."""
 
-    def __init__(self, host: FrameworkHost, going: ActiveRun, history: Sequence[Shown]) -> None:
-        self.history: Sequence[Shown] = (
-            history  # what the model is to be shown; this run's message is last
-        )
-        self._desk = host
-        self._going = going
-        self._hold = going.hold
-        self._loop = asyncio.get_running_loop()
-        going.given = self
-        host.announcer.shown(history)
-        self._declined = host.history.declined  # when it began
-        self._suspects = host.history.suspects
+    history: Sequence[Shown]  # what the model is to be shown; this run's message is last
+    _desk: FrameworkHost
+    _going: ActiveRun
+    _hold: Hold
+    _loop: asyncio.AbstractEventLoop
+    _declined: bool  # when it began
+    _suspects: Suspects
 
     @property
-    def id(self) -> RunId:
-        return self._hold.run
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """Where it lives; what its tools do may be done on another."""
+        return self._loop
 
     def must_hold(self, what: str = "this") -> None:
         """Raise `Superseded` once the run may no longer act."""
@@ -73,8 +77,7 @@ class ForFrameworks:
 
         Any event loop may ask.
         """
-        if asyncio.get_running_loop() is self._loop:
-            await self._hold.steady()
+        await self._hold.steady()
         with self._hold.acting(what):
             pass
 
@@ -83,24 +86,54 @@ class ForFrameworks:
         must_be_native(native)
         if self._hold.granted:
             entry = Text if of == "text" else Thinking
-            self._desk.journal.add(entry(self.id, "", native))
+            self._desk.journal.add(entry(self._hold.run, "", native))
+
+    @contextmanager
+    def model_request(self, model: str, *, provider: str = "") -> Generator[ModelRequest]:
+        """Around a request to a model, from when it is made until all of its answer has come: how
+        long that took, what it cost and how it failed is counted and traced.
+
+        `model` and `provider` are as who runs this calls them. Raises `Superseded`, before
+        anything is asked, once the run may no longer act.
+        """
+        request = self.asks_model(model, provider)
+        try:
+            with request.inside():
+                yield request
+        except BaseException as error:
+            request.end(error)
+            raise
+        request.end()
+
+    def asks_model(self, model: str, provider: str) -> ModelRequest:
+        """The same, for who says itself when it has ended: `end`. Any thread may ask."""
+        must_be_name(model, "a model's name")
+        must_be_name(provider, "a provider's name")
+        self._hold.must_hold("this request to the model")
+        return self._going.trace.request(model, provider, self.costs)
 
     def used(self, model: str, input_tokens: int, output_tokens: int) -> None:
-        """A model was asked, and this is what it cost."""
+        """A model was asked, and this is what it cost; if nothing was said of it as it was asked
+        (`model_request`)."""
+        self._going.trace.used(model, input_tokens, output_tokens)
+        self.costs(model, input_tokens, output_tokens)
+
+    def costs(self, model: str, input_tokens: int, output_tokens: int) -> None:
+        """What a request cost that was told of as it was made, for the log."""
         if self._hold.granted:
-            cost = Used(self.id, encodable(model), input_tokens, output_tokens)
+            cost = Used(self._hold.run, encodable(model), input_tokens, output_tokens)
             self._desk.journal.add(cost)
             self._hold.publish(cost)
 
-    def used_soon(self, model: str, input_tokens: int, output_tokens: int) -> None:
+    def costs_soon(self, model: str, input_tokens: int, output_tokens: int) -> None:
         """The same, from any event loop."""
-        self._loop.call_soon_threadsafe(self.used, model, input_tokens, output_tokens)
+        self._loop.call_soon_threadsafe(self.costs, model, input_tokens, output_tokens)
 
     def asked(
         self,
         name: str,
         arguments: str,
-        body: Callable[[], Awaitable[R]],
+        body: Callable[[], Awaitable[R] | R] = _unsaid,
         *,
         nature: Nature = "",
         native: Native | None = None,
@@ -108,8 +141,13 @@ class ForFrameworks:
     ) -> Call[R]:
         """Write down a call as a model asked for it, for an engine that knows only later how.
 
-        `arguments` is what the model said, JSON or not; `body` is called when the call is made. If
-        there is more than the tool in it, the call is `late`: it begins with `call.under_way()`.
+        `arguments` is what the model said, JSON or not. `body` is called when the call is made; it
+        may also be given then, `await call(body)`. If there is more than the tool in it, the call
+        is `late`: it begins with `call.under_way()`. One that is carried out elsewhere has none:
+        `await call.begin()`, and then `call.end(...)`.
+
+        A call of an agent that a tool runs is `inner` by nature: receipts and whoever finds a lost
+        run are told of it; the session's own model, which did not ask for it, is not.
         """
         must_be_text(name, "a tool's name")
         must_be_text(arguments, "what a model gave as arguments")
@@ -118,10 +156,15 @@ class ForFrameworks:
         name, said = encodable(name), encodable(arguments)
         return intend(body, (), {}, name, nature=nature, arguments=said, native=native, late=late)
 
-    def act(self, name: str) -> Act:
-        """Something that is to be done and that the session's own model did not ask for."""
+    def acting(self, name: str, kind: ActKind = "tool") -> Act:
+        """Around what is an effect and no call of the session's own model, named so in receipts.
+
+        `async with run.acting("checkpoint", "write"):`, or `with` in a thread. It is refused with
+        `Superseded` once the run has lost its session; a stop waits for it, or names it.
+        """
         must_be_text(name, "what an act is called")
-        return Act(self._hold, name)
+        must_be_one_of(kind, ("tool", "write"), "kind")
+        return Act(self._hold, name, kind)
 
     @property
     def executor(self) -> Executor:
@@ -140,17 +183,17 @@ class ForFrameworks:
 
     def notes(self) -> tuple[str, ...]:
         """What the session has to tell the model, for an engine to add to its next request."""
-        return self._desk.announcer.notes(self.id) if self._hold.granted else ()
+        return self._desk.announcer.notes(self._hold.run) if self._hold.granted else ()
 
     def declined(self, status: int) -> bool:
         """A provider did not take what was asked; whether that was so the last time too."""
         if self._hold.granted:
-            self._desk.journal.add(Declined(self.id, status))
+            self._desk.journal.add(Declined(self._hold.run, status))
         return self._declined
 
     def less(self, history: Sequence[Shown]) -> tuple[LeftOut, ...]:
         """What to leave out next of what was not taken; `without` leaves it out."""
-        return less(history, self._suspects(), self.id)
+        return less(history, self._suspects(), self._hold.run)
 
     def leave_out(self, *left: LeftOut) -> None:
         """It was taken without this, which from now on is shown by name."""
@@ -167,7 +210,8 @@ class ForFrameworks:
         self._hold.must_hold("this summary")
         self._record(Summary(encodable(text), upto))
         self.history = await self._desk.history.shown()
-        self._desk.announcer.shown(self.history)
+        if self._desk.announcer.untold:
+            self._desk.announcer.shown(self.history)
         self._hold.must_hold("use of this summary")
         return self.history
 

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Callable
 
 from lastword.core.doubts import Doubts
+from lastword.core.entries import Entry
 from lastword.core.model import SessionId
-from lastword.core.past import Past
-from lastword.core.transcript import Entry, Partial, Suspects, Transcript
+from lastword.core.shown import Partial
+from lastword.core.transcript import Past, Suspects, Transcript
 from lastword.runtime.journal import Journal, ask
 from lastword.stores.contract import Store
 

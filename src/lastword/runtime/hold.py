@@ -17,28 +17,36 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from lastword.core.brief import NOTED, cut
+from lastword.core.entries import Entry, Note
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.core.session import SessionMachine
 from lastword.core.story import Fact, FeedEvent, Typing, kind_of
-from lastword.core.transcript import Entry, Note
 from lastword.errors import Superseded
 from lastword.runtime.asking import lost
 from lastword.runtime.feed import Feed
 from lastword.runtime.speech import Piece
 
-EffectKind: TypeAlias = Literal["delivery", "tool", "process", "act"]
+EffectKind: TypeAlias = Literal["delivery", "tool", "write", "process", "act"]
+LASTING: tuple[EffectKind, ...] = ("delivery", "tool", "write")  # what a stop waits for, or names
 _UNSEEN = "This of that answer did not reach the person: "
 _LAPSED = 0.25  # seconds after which whoever waits for the lease asks whether it still has to
 _NAMED = 20  # refused effects that are told one by one; the rest is counted
 
 
+class KnownEnd(NamedTuple):
+    """How an effect ended: with what it gave, or with an error."""
+
+    gave: object = None
+    error: Exception | None = None
+
+
 @dataclass(eq=False, slots=True)
 class Effect:
-    """Something that a run does: a delivery to a sink, a call of a tool, the start of a
-    process, an act on a session."""
+    """Something that a run does: a delivery to a sink, a call of a tool, a framework's write, the
+    start of a process, an act on a session."""
 
     kind: EffectKind
     name: str
@@ -47,6 +55,7 @@ class Effect:
     void: bool = False  # given up before it began; it never will
     event: FeedEvent | None = None  # what it put in the feed as it began
     piece: Piece | None = None  # what is said with it
+    ended: KnownEnd | None = None  # how, if that was known before the hold was lost
 
 
 class Hold:
@@ -145,9 +154,9 @@ class Hold:
 
     async def steady(self) -> None:
         """Return when the lease is good, which it is unless the process was paused or its store
-        does not answer. Ask it on the event loop, in the step that begins an effect or shortly
-        before."""
-        if not self._claim.good:
+        does not answer. Ask it in the step that begins an effect or shortly before; on another
+        event loop than the session's, it is what begins that waits."""
+        if not self._claim.good and asyncio.get_running_loop() is self._loop:
             await self._claim.known()
 
     def publish(self, fact: Fact, piece: Piece | None = None) -> FeedEvent | None:
@@ -181,6 +190,7 @@ class Hold:
         if effect.piece is not None:
             effect.piece.out = True
         effect.begun = True
+        effect.ended = None
         self._in_line.pop(effect, None)
         self._under_way[effect] = self._under_way.get(effect, 0) + 1
 
@@ -202,10 +212,11 @@ class Hold:
             effect.begun = True
             self._under_way[effect] = 1
 
-    def put_off(self, effect: Effect) -> None:
-        """It says that it has done nothing yet, and may begin later; not while a part of it is."""
+    def put_off(self, effect: Effect, *, begun: bool) -> None:
+        """It may begin later, or again; it has begun if a part of it is under way, or was over."""
         with self.lock:
-            effect.begun = effect in self._under_way
+            effect.begun = begun or effect in self._under_way
+            effect.ended = None
 
     def give_up(self, effect: Effect) -> bool:
         """See to it that an effect never begins; False if it has."""
@@ -241,13 +252,15 @@ class Hold:
             late, self._late = self._late, []
         return late
 
-    def finish(self, effect: Effect) -> None:
-        """The effect has ended, or a part of it has."""
+    def finish(self, effect: Effect, ended: KnownEnd | None = None) -> None:
+        """The effect has ended, or a part of it has; maybe it is known how."""
         with self.lock:
             left = self._under_way.pop(effect, 0) - 1
             if left > 0:
                 self._under_way[effect] = left
                 return
+            if effect.begun and self.current:
+                effect.ended = ended
             waiter, self._waiter = self._waiter, None
         if waiter is not None:
             with suppress(RuntimeError):  # a thread may end after the loop has closed

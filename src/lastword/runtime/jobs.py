@@ -5,6 +5,10 @@ its session, asked in the step that acts, and a person at any time. One that was
 outlives its run; any other ends with the run that started it. Of the end of one that the model
 knows, the session tells it with its next request; that starts no turn, and nothing of its output
 enters one unless the model asks for it.
+
+It is theirs who asked for the run that started it. To end a process is to stop a part of what
+somebody asked for, and to write to it or signal it may be more than that. So who may do it is who
+may stop the run, also when the run itself has ended.
 """
 
 from __future__ import annotations
@@ -16,13 +20,15 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterator
 
 from lastword.core.model import Generation, RunId
+from lastword.core.rights import Rights
 from lastword.core.value import value
-from lastword.errors import NoSuchJob
+from lastword.errors import Named, NoSuchJob, NotAllowed
 from lastword.processes import Process
 from lastword.processes.input import the_owner
 from lastword.processes.numbers import numbers_of
 from lastword.processes.process import in_words, living_on
 from lastword.runtime.asking import act, acting, asking
+from lastword.runtime.checks import must_be_name
 
 _REMEMBERED = 16  # that have ended: what they wrote can still be read
 MOST = 30_000  # bytes that are read at a time
@@ -48,10 +54,17 @@ class Job:
     kept = False
 
     def __init__(
-        self, id: str, run: RunId, process: Process, grace: float, started_at: float
+        self,
+        id: str,
+        run: RunId,
+        by: str,
+        process: Process,
+        grace: float,
+        started_at: float,
     ) -> None:
         self.id = id
         self.run = run  # that started it
+        self.by = by  # who asked for that
         self.started_at = started_at
         self.known = False  # to the model, which is then told of its end
         self.ended_by = ""  # why, if it was asked to
@@ -228,7 +241,8 @@ def signal_named(name: str) -> signal.Signals:
 class Jobs:
     """A session's, and those of its children. Of those that ended, the last are remembered."""
 
-    def __init__(self) -> None:
+    def __init__(self, rights: Rights) -> None:
+        self._rights = rights
         self._by_id: dict[str, Job] = {}
         self._over: deque[str] = deque()  # in the order in which they ended
         self._given = 0  # ids so far
@@ -258,6 +272,15 @@ class Jobs:
     def of(self, process: Process) -> Job | None:
         """The job that a process is, if it is one."""
         return next((job for job in self if job._process is process), None)  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - of this room
+
+    def whose(self, id: str, by: str | None) -> Job:
+        """What has this id; `NotAllowed` if `by` may not stop the run that started it."""
+        must_be_name(id, "the id of a process")
+        job = self[id]
+        if not self._rights.may_stop(by, job.by):
+            why = f", which started {id}, so nothing was done"
+            raise NotAllowed(f"{by!r} has no right to stop ", Named(job.run), why)
+        return job
 
     def __getitem__(self, id: str) -> Job:
         if found := self._by_id.get(id):

@@ -15,10 +15,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from lastword.core.cell import CellId, StoredCell, Values
-from lastword.core.model import MessageId, SessionId
-from lastword.core.queue import AT_REST, Standing, standing
-from lastword.core.session import SessionMachine
-from lastword.core.transcript import (
+from lastword.core.entries import (
     Answered,
     Asked,
     Began,
@@ -31,6 +28,9 @@ from lastword.core.transcript import (
     Thinking,
     Withdrawn,
 )
+from lastword.core.model import MessageId, SessionId
+from lastword.core.queue import AT_REST, Standing, standing
+from lastword.core.session import SessionMachine
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.runtime.clock import Clock, time_of_day
 from lastword.runtime.tasks import Tasks
@@ -170,6 +170,7 @@ class Journal:
     def found(self, stood: Standing, *, waits: bool) -> None:
         """The store has this; and what was found waits for a person, though nobody stopped it."""
         self._standing, self._waits = stood, waits and not stood.hushed
+        self._stored = None  # others may have written since somebody last looked
 
     def stopped(self) -> None:
         """A person did say stop."""

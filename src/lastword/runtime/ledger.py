@@ -4,27 +4,24 @@ A call is written down before it begins and settled once. The intent is durable 
 first line runs, and the check comes after that wait, in the same step as the tool's first line: a
 call is either refused, or recorded as begun before it can have done anything.
 
-A framework has code of its own, and of others, between the order and that line. A call of its is
-*late*: its body says itself when the line is reached, as often as it is.
+What a stop finds undone is settled by what is known: not started, or ended, in a thread of which
+the event loop has not heard yet, or it may have executed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-import os
-from collections.abc import Awaitable, Callable, Generator, Iterable
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from functools import cached_property
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 from lastword.core.doubts import Doubts
+from lastword.core.entries import Called, Entry, Native, Nature, Result
 from lastword.core.model import CallId, Status
-from lastword.core.receipt import ToolReport
 from lastword.core.story import Begun, FeedEvent
-from lastword.core.transcript import Called, Entry, Native, Nature, Result
 from lastword.errors import ImpossibleMove
-from lastword.processes.isolated import Prepared, prepared
+from lastword.runtime.call import Call
 from lastword.runtime.checks import (
     Unbegun,
     encodable,
@@ -33,118 +30,30 @@ from lastword.runtime.checks import (
 )
 from lastword.runtime.executor import Calling, Part, calling, covering
 from lastword.runtime.fence import call, is_async, name_of
-from lastword.runtime.hold import Effect, Hold
+from lastword.runtime.hold import Hold, KnownEnd
 from lastword.runtime.journal import Journal
 from lastword.runtime.owned import Owned
-from lastword.runtime.rendering import LONGEST, cut, rendered
+from lastword.runtime.rendering import cut
 from lastword.runtime.threads import DaemonThreads
+from lastword.runtime.trace import RunTrace
 
 R = TypeVar("R")
-KEY = "idempotency_key"  # the parameter in which a tool asks for it
 _CALLED = "it was called; after that: "
-_OTHERS = inspect.Parameter.VAR_KEYWORD
-BeforeTool: TypeAlias = "Callable[[Call[Any]], Awaitable[None] | None]"
+BeforeTool: TypeAlias = Callable[[Call[Any]], Awaitable[None] | None]
 
 
-class Call(Generic[R]):
-    """One intended call of a tool. Awaiting `call()` makes it, at most once."""
+class Caller(Protocol):
+    """The run whose calls they are."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        name: str,
-        tool: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        *,
-        isolated: bool,
-        nature: Nature,
-        late: bool = False,
-    ) -> None:
-        self.id = ledger.new_id()
-        self.run = ledger.run
-        self.sessions = ledger.sessions  # the run's, and those above it, the person's first
-        self.name = name
-        self.status = Status.INTENDED
-        self.made = False
-        self.isolated = isolated  # in a process of its own, which a stop kills
-        self.nature: Nature = nature
-        self.late = late  # its body says when the tool's first line is reached
-        self.render: Callable[[object], str] = rendered  # a result, as the transcript keeps it
-        self.explain: Callable[[Exception], str] = repr  # an error, as the transcript keeps it
-        self.puts_off: tuple[type[Exception], ...] = ()  # with which a tool says: not yet
-        self.executed = False  # a part of it ended, and not by saying: not yet
-        self.allowed = False  # what is asked before a tool was asked
-        self.key = ""  # what an idempotent tool's other side knows the call by
-        self.effect = Effect("tool", self.name)
-        self.tool = tool
-        self._ledger = ledger
-        self._args = args
-        self._kwargs = kwargs
-        self._work: Prepared | None = None  # as its process is given it
+    hold: Hold
+    trace: RunTrace
+    calls: list[Call[Any]]
 
-    @cached_property
-    def arguments(self) -> str:
-        """The arguments by name, as the transcript keeps them."""
-        try:
-            bound = inspect.signature(self.tool).bind(*self._args, **self._kwargs)
-        except (TypeError, ValueError):  # no signature to be had, or the call itself is wrong
-            return rendered({str(n): v for n, v in enumerate(self._args)} | self._kwargs)
-        return rendered(_flat(bound))
-
-    @property
-    def report(self) -> ToolReport:
-        return ToolReport(self.id, self.name, self.status)
-
-    def take_key(self, doubts: Doubts) -> None:
-        """Be the same call as the one that this repeats, if that one is in doubt."""
-        whole = len(self.arguments) <= LONGEST  # of what was cut, nobody can tell
-        self.key = (whole and doubts.key(self.name, self.arguments)) or os.urandom(16).hex()
-        if KEY in _parameters(self.tool):
-            self._kwargs = {KEY: self.key, **self._kwargs}
-
-    async def prepare(self) -> None:
-        """For a process of its own: put together what it is given, or it never begins."""
-        self._work = await prepared(self.tool, self._args, self._kwargs, self.name)
-
-    def begin(self) -> object:
-        """The tool's first line, if the run may still act; the check is in the same step."""
-        if self.late:
-            return self.tool(*self._args, **self._kwargs)
-        self._ledger.check_in(self)
-        if self._work is None:
-            return self.tool(*self._args, **self._kwargs)
-        return self._ledger.processes.call(self._work)
-
-    @contextmanager
-    def under_way(self) -> Generator[Part]:
-        """Around the tool's own code, in a late call's body; the check is in that very step."""
-        with self._ledger.under_way(self) as part:
-            yield part
-
-    async def ready(self) -> None:
-        """For who carries it out elsewhere: ask and write down what comes before a tool."""
-        await self._ledger.ready(self)
-
-    def answered(self, answer: object) -> None:
-        """It was carried out elsewhere, and this came of it."""
-        self._ledger.carried_out(self, answer)
-
-    def put_off(self) -> None:
-        """It is not made yet."""
-        self._ledger.put_off(self)
-
-    def skip(self, why: str) -> None:
-        """Do not make it."""
-        self._ledger.skip(self, why)
-
-    async def __call__(self) -> R:
-        """Make the call. Raises `Superseded`, without making it, once the run lost its session."""
-        return await self._ledger.make(self)
+    def tell(self, event: FeedEvent) -> None: ...
 
 
 class Ledger:
-    """The calls of one run."""
+    """The calls of one run. It is made with the first of them."""
 
     __slots__ = (
         "_before",
@@ -157,28 +66,29 @@ class Ledger:
         "processes",
         "run",
         "sessions",
+        "trace",
     )
 
     def __init__(
         self,
-        hold: Hold,
+        run: Caller,
+        processes: Owned,
         journal: Journal,
         threads: DaemonThreads,
         before: BeforeTool | None,
-        processes: Owned,
         doubts: Doubts,
-        tell: Callable[[FeedEvent], None],  # the run's sink
     ) -> None:
         self._doubts = doubts
-        self._tell = tell
-        self._hold = hold
+        self._tell = run.tell
+        self._hold = run.hold
         self._journal = journal
         self._threads = threads
         self._before = before
         self.processes = processes
-        self._calls: list[Call[Any]] = []
-        self.run = hold.run
-        self.sessions = hold.sessions
+        self.trace = run.trace
+        self._calls = run.calls
+        self.run = run.hold.run
+        self.sessions = run.hold.sessions
 
     def new_id(self) -> CallId:
         return CallId(f"{self._hold.run}.{len(self._calls) + 1}")
@@ -227,10 +137,6 @@ class Ledger:
         return intended
 
     @property
-    def reports(self) -> tuple[ToolReport, ...]:
-        return tuple(made.report for made in self._calls)
-
-    @property
     def begun(self) -> dict[CallId, float]:
         """The calls that are being made, and since when."""
         return {
@@ -241,15 +147,25 @@ class Ledger:
 
     def settle(self) -> list[Entry]:
         """The run has lost its session: what never began never will, and the rest is unknown."""
-        entries: list[Entry] = []
-        for made in self._calls:
-            if made.status is Status.INTENDED:
-                begun = made.effect.begun
-                made.status = Status.MAY_HAVE_EXECUTED if begun else Status.NOT_STARTED
-                entries.append(Result(self._hold.run, made.id, made.status))
+        open_ = [made for made in self._calls if made.status is Status.INTENDED]
+        entries: list[Entry] = [self._settled(made) for made in open_]
         if entries:
             self._doubts.take(*entries)
         return entries
+
+    def _settled(self, made: Call[Any]) -> Result:
+        """What is known of it. A thread may have ended, and the loop not have heard of it yet."""
+        ended = made.effect.ended
+        told = _told(made, ended) if ended else None
+        failed = False
+        if ended and told is not None:
+            made.status, failed = Status.COMPLETED, ended.error is not None
+            made.raised = type(ended.error).__name__ if failed else ""
+        else:
+            begun = made.effect.begun
+            made.status = Status.MAY_HAVE_EXECUTED if begun else Status.NOT_STARTED
+        self.trace.call_settled(made, error=failed)
+        return Result(self._hold.run, made.id, made.status, encodable(told or ""), failed)
 
     async def make(self, made: Call[R]) -> R:
         """Check, write down, check again in the step that calls, and settle."""
@@ -266,6 +182,7 @@ class Ledger:
         if made.made or made.status is not Status.INTENDED:
             raise ImpossibleMove(f"call {made.id} of {made.name} was made before; intend another")
         made.made = True
+        self.trace.call_made(made)
         calling.set(Calling(made.name, made.id, made.run))
         try:
             if self._before is not None and not made.allowed:
@@ -289,16 +206,27 @@ class Ledger:
             else:
                 self._close(made, Status.NOT_STARTED, why, error=True)
 
-    def carried_out(self, made: Call[Any], answer: object) -> None:
-        """Elsewhere; this is what came of it."""
-        error = isinstance(answer, Exception)
-        content = made.explain(answer) if isinstance(answer, Exception) else made.render(answer)
+    async def begin(self, made: Call[Any]) -> None:
+        """Have it carried out elsewhere: it has begun, and nobody here sees it end."""
+        if not made.made:
+            await self.ready(made)
+        self.check_in(made)
+        self._hold.finish(made.effect)
+
+    def end(self, made: Call[Any], came_of: object, *, error: bool = False) -> None:
+        """It was carried out elsewhere; this is what came of it."""
+        if made.status is Status.INTENDED and not made.effect.begun:
+            raise ImpossibleMove(f"call {made.id} of {made.name} cannot end: it has not begun")
+        if isinstance(came_of, Exception):
+            made.raised = type(came_of).__name__
+            content, error = made.explain(came_of), True
+        else:
+            content = made.render(came_of)
         self._close(made, Status.COMPLETED, cut(content), error=error)
 
     def put_off(self, made: Call[Any]) -> None:
         """Nobody has carried it out so far; what was begun and ended stays begun."""
-        if not made.executed:
-            self._hold.put_off(made.effect)
+        self._hold.put_off(made.effect, begun=made.executed)
         made.made = False
 
     def check_in(self, made: Call[Any]) -> None:
@@ -307,6 +235,8 @@ class Ledger:
         if not self._hold.begin(made.effect, first):
             self._hold.must_hold(f"this call of {made.name}")
             raise ImpossibleMove(f"call {made.id} of {made.name} was given up before it began")
+        if first:
+            self.trace.call_reached(made)
 
     @contextmanager
     def under_way(self, made: Call[Any]) -> Generator[Part]:
@@ -319,13 +249,17 @@ class Ledger:
         except made.puts_off:
             part.over = False  # the tool itself says that it has done nothing yet
             raise
+        except Exception as error:
+            part.ended = KnownEnd(error=error)
+            raise
         finally:
             made.executed = made.executed or part.over
-            self._hold.finish(made.effect)
+            self._hold.finish(made.effect, part.ended if part.over else None)
 
     async def _run(self, made: Call[R]) -> R:
         try:
-            result = await self._begun(made)
+            with self.trace.inside(made):
+                result = await self._begun(made)
             must_not_be_generated(result, made.name)
         except asyncio.CancelledError:
             given_up = self._hold.give_up(made.effect)
@@ -338,7 +272,7 @@ class Ledger:
             self.put_off(made)
             raise
         except Exception as error:
-            called = made.effect.begun  # a tool that raised was called
+            called, made.raised = made.effect.begun, type(error).__name__  # it raised, so it began
             status = Status.COMPLETED if called else Status.NOT_STARTED
             self._close(made, status, cut(made.explain(error)), error=True)
             raise
@@ -347,12 +281,12 @@ class Ledger:
 
     async def _begun(self, made: Call[Any]) -> Any:  # noqa: ANN401 - as the tool gives
         if made.late:
-            return await cast("Awaitable[Any]", made.begin())
+            return await cast("Awaitable[Any]", made.first_line())
         if made.isolated:
             await made.prepare()
         in_thread = not made.isolated and not is_async(made.tool)
         threads = self._threads if in_thread else None
-        return await call(made.begin, made.effect, self._hold, threads)
+        return await call(made.first_line, made.effect, self._hold, threads)
 
     def _close(
         self, made: Call[Any], status: Status, content: str = "", *, error: bool = False
@@ -361,25 +295,17 @@ class Ledger:
         if made.status is not Status.INTENDED or not self._hold.current:
             return  # settled, or about to be: the stop has the last word on what is known
         made.status = status
+        self.trace.call_settled(made, error=error)
         result = Result(self._hold.run, made.id, status, content, error)
         self._hold.publish(result)
         self._doubts.take(result)
         self._journal.add(result)
 
 
-def _parameters(tool: Callable[..., Any]) -> Iterable[str]:
+def _told(made: Call[Any], ended: KnownEnd) -> str | None:
+    """What came of a call, in words; None if it cannot be told, or was nothing yet."""
     try:
-        return inspect.signature(tool).parameters
-    except (TypeError, ValueError):  # it has no signature to be had
-        return ()
-
-
-def _flat(bound: inspect.BoundArguments) -> dict[str, Any]:
-    """The arguments by the names they were given by: those of `**others` among the rest."""
-    kinds = bound.signature.parameters
-    named = {n: v for n, v in bound.arguments.items() if kinds[n].kind is not _OTHERS}
-    for name in bound.arguments.keys() - named.keys():
-        others: dict[str, Any] = bound.arguments[name]
-        # one that goes by the name of another, which is positional only, stays apart
-        named |= {name: others} if others.keys() & named.keys() else others
-    return named
+        must_not_be_generated(ended.gave, made.name)
+        return cut(made.explain(ended.error) if ended.error else made.render(ended.gave))
+    except Exception:  # noqa: BLE001 - a value of a team's own must not keep a stop from its account
+        return None

@@ -43,6 +43,8 @@ async def load(seat: Seat, shared: Shared, work: Work, *, child: bool) -> Sessio
         found = _found(seat, shared, work, stored.standing, recovered)
         work.announcer.lost(stored.standing.going)
     seat.inbox.now_known(found)
+    if recovered:
+        seat.publish(recovered)
     return above
 
 
@@ -55,7 +57,6 @@ def _found(
         return Found((), hushed=True) if standing.hushed else None
     work.messages.found(recovered.waiting)
     seat.inbox.lost = recovered
-    seat.publish(recovered)
     # what the standing does not know of was being stopped when the process died
     free = set(standing.order) - set(standing.held)
     queue = [

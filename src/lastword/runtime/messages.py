@@ -12,18 +12,18 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
+from lastword.core.entries import Began, Finished, Said
 from lastword.core.events import Accepted, Event, Stored, StoreFailed
 from lastword.core.model import Generation, Message, MessageId, Outcome, Policy, RunId, Turn
 from lastword.core.orders import Accept, End, Refuse
-from lastword.core.transcript import Began, Finished, Said
-from lastword.errors import Busy, OwnedElsewhere, QueueFull, StoreError, Undurable
-from lastword.runtime.inbox import Move
+from lastword.errors import Busy, Named, OwnedElsewhere, QueueFull, StoreError, Undurable
 from lastword.runtime.journal import Journal, ask
 from lastword.runtime.protocol import Sent
-from lastword.runtime.seat import Seat
+from lastword.runtime.seat import Move, Seat
 from lastword.runtime.shared import Shared
 from lastword.runtime.tasks import Tasks, unless_closed
 from lastword.runtime.ticket import Ticket
+from lastword.runtime.trace import AskedIn
 from lastword.stores.contract import StoredMessage
 
 log = logging.getLogger("lastword")
@@ -42,6 +42,7 @@ class Messages:
         self._tell = tell
         self._tickets: dict[MessageId, list[Ticket]] = {}
         self._storing: dict[MessageId, asyncio.Task[None]] = {}
+        self._asked_in: dict[MessageId, AskedIn] = {}  # those that wait, if they are traced
         self._ended_during: dict[object, set[MessageId]] = {}  # each time that the store is asked
 
     @property
@@ -156,19 +157,23 @@ class Messages:
         self._tell(Stored(id))
 
     def _must_not_be_refused(self, move: Move) -> None:
-        id_ = self._seat.id
+        id_ = Named(self._seat.id)
         for order in move.orders:
             match order:
                 case Refuse(message, "busy"):
                     raise Busy(
-                        f"session {id_} is busy and refuses messages until it is not; "
-                        f"message {message.id} was not accepted"
+                        "session ",
+                        id_,
+                        " is busy and refuses messages until it is not; "
+                        f"message {message.id} was not accepted",
                     )
                 case Refuse(message, "full"):
                     limit = self._shared.settings.queue_limit
                     raise QueueFull(
-                        f"session {id_} has {limit} messages waiting, which is its limit; "
-                        f"message {message.id} was not accepted"
+                        "session ",
+                        id_,
+                        f" has {limit} messages waiting, which is its limit; "
+                        f"message {message.id} was not accepted",
                     )
                 case _:
                     pass
@@ -193,6 +198,9 @@ class Messages:
             with self._seat.lock:
                 self._seat.feed.shed()
         self._shared.counters.accepted += 1
+        if move.asked_in is not None and isinstance(move.event, Accepted):
+            policy = move.event.on_message or self._shared.settings.on_message
+            self._asked_in[message.id] = AskedIn(move.asked_in, policy)
         [ticket] = self._tickets[message.id]
         ticket.run, ticket.placed = order.run, order.placement
         if move.settlement:
@@ -205,6 +213,11 @@ class Messages:
         self._seat.asks.ended(RunId(""), (message,))
         for ticket in self._taken((message,)):
             ticket.tell_outcome(Outcome.REFUSED)
+
+    def asked_in(self, messages: Iterable[Message]) -> tuple[AskedIn, ...]:
+        """Where those were sent that a run takes up now, as far as that is known."""
+        found = (self._asked_in.pop(message.id, None) for message in messages)
+        return tuple(one for one in found if one)
 
     def began(self, run: RunId, generation: Generation, messages: Iterable[Message]) -> None:
         """A run has taken these up."""
@@ -219,7 +232,6 @@ class Messages:
         """A turn is over; the tickets that are to learn its outcome."""
         turn, outcome = order.turn, order.outcome
         ids = tuple(message.id for message in turn.messages)
-        self._seat.asks.ended(turn.run, ids)
         held = order.held and not order.started
         finished = Finished(
             turn.run, outcome, ids, order.started, order.rollback, error, held, kind=kind
@@ -234,4 +246,6 @@ class Messages:
     def _taken(self, ids: Iterable[MessageId]) -> list[Ticket]:
         for ended in self._ended_during.values():
             ended.update(ids)
+        for id_ in ids:
+            self._asked_in.pop(id_, None)
         return [ticket for id_ in ids for ticket in self._tickets.pop(id_, [])]

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from lastword.core.entries import Text
 from lastword.core.events import Event, StopAsked
 from lastword.core.model import Reason, RunId, SessionId
 from lastword.core.receipt import ProcessReport, Receipt, Unconfirmed
 from lastword.core.seen import seen
-from lastword.core.transcript import Text
 from lastword.runtime.journal import ask
 from lastword.runtime.work import Work
 from lastword.stores.contract import Store

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from lastword.core.model import RunId
 from lastword.core.receipt import ProcessNews, ProcessReport, Unconfirmed
@@ -41,12 +41,13 @@ class Kept(Job):
         self,
         id: str,
         run: RunId,
+        by: str,
         process: Process,
         warden: Warden,
         grace: float,
         started_at: float,
     ) -> None:
-        super().__init__(id, run, process, grace, started_at)
+        super().__init__(id, run, by, process, grace, started_at)
         self._warden = warden
 
     @property
@@ -111,31 +112,49 @@ class Kept(Job):
         return [Unconfirmed("process", name)]
 
 
+class Wardens(list[Warden]):
+    """Of what one run has started."""
+
+    closed = False  # all of them are being ended, and there will be no more
+
+
+class StartingRun(Protocol):
+    """A run that starts processes."""
+
+    hold: Hold
+    wardens: Wardens
+
+    @property
+    def by(self) -> str:
+        """Whose it is."""
+        ...
+
+
 class Owned:
-    """What a run started. Nothing is, not even a warden, before the first is asked for."""
+    """What a run started. It is made, and a warden with it, when the first is asked for."""
 
     def __init__(
         self,
         processes: Processes,
-        hold: Hold,
+        run: StartingRun,
         kept: list[Kept],
         jobs: Jobs,
         clear: Callable[[], Awaitable[None] | None],
         news: Announcer,
     ) -> None:
         self._processes = processes
-        self._hold = hold
+        self._run = run
+        self._hold = run.hold
+        self._wardens = run.wardens
         self._kept = kept
         self.jobs = jobs
         self._clear = clear
         self._news = news
-        self._wardens: list[Warden] = []
         self._shared: Warden | None = None  # the one that all but kept processes are started in
         self._opening = asyncio.Lock()
         self._callers: dict[Home, Warden] = {}  # those that calls are made in
         self._importing = asyncio.Lock()
         self._grace = 0.0  # the longest that any of them was given
-        self._ended = False
 
     async def clear(self) -> None:
         """Return when no process of an earlier run is left, or its stop has had its time."""
@@ -166,7 +185,7 @@ class Owned:
         self._wardens.remove(warden)
         if not warden.over:
             started_at = self._news.started_at(id_)
-            kept = Kept(id_, self._hold.run, process, warden, grace, started_at)
+            kept = Kept(id_, self._hold.run, self._run.by, process, warden, grace, started_at)
             self._kept.append(kept)
             self.jobs.add(kept)
             warden.when_over(partial(_forget, self._kept, kept, warden))
@@ -185,7 +204,8 @@ class Owned:
         job = self.jobs.of(process)
         if job is None:
             id_, run = self.jobs.new_id(self._hold.generation), self._hold.run
-            job = Job(id_, run, process, grace, self._news.started_at(process.pid))
+            began = self._news.started_at(process.pid)
+            job = Job(id_, run, self._run.by, process, grace, began)
             self.jobs.add(job)
             named = ProcessNews(run, process.pid, process.command, "named", job=job.id)
             self._news.process(replace(named, takes_input=job.takes_input))
@@ -257,7 +277,7 @@ class Owned:
     async def _warden_for(self, work: Prepared) -> Warden:
         """One in which what is called is there already, if that can be."""
         async with self._importing:
-            if self._ended:
+            if self._wardens.closed:
                 self._hold.must_hold("start of a process")
             nursery = await self._processes.nursery(work.home, work.command.order, self._lend)
             # apart from commands, also without one: what a worker says is read by the host
@@ -268,16 +288,16 @@ class Owned:
 
     def _lend(self, keeper: Warden) -> Callable[[], None]:
         """Whoever imports for this run is ended with it, until it has: then it is everybody's."""
-        if self._ended:
+        if self._wardens.closed:
             self._hold.must_hold("start of a process")
         self._wardens.append(keeper)
-        return lambda: None if self._ended else self._wardens.remove(keeper)
+        return lambda: None if self._wardens.closed else self._wardens.remove(keeper)
 
     async def _new_warden(self, nursery: Nursery | None = None) -> Warden:
-        if self._ended:
+        if self._wardens.closed:
             self._hold.must_hold("start of a process")
         warden = await self._processes.warden(nursery)
-        if self._ended:  # a stop came meanwhile, and has found nothing to end; nor is there now
+        if self._wardens.closed:  # a stop came meanwhile, and has found nothing to end
             warden.stop(0)
             self._hold.must_hold("start of a process")
         self._wardens.append(warden)
@@ -285,14 +305,8 @@ class Owned:
 
     # for whoever ends the run
 
-    @property
-    def any(self) -> bool:
-        """Whether there may be something to end."""
-        return not all(warden.over for warden in self._wardens)
-
     def end(self) -> None:
-        """Let nothing start any more, and end what was started. Nothing is waited for."""
-        self._ended = True
+        """End what was started. Nothing is waited for."""
         for warden in self._wardens:
             warden.stop(self._grace)
 

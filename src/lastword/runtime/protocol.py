@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from lastword.core.asks import Ask
 from lastword.core.cell import StoredCell
+from lastword.core.entries import Entry
 from lastword.core.events import EditAsked, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
 from lastword.core.model import (
     Attachment,
@@ -36,7 +37,7 @@ from lastword.core.queue import QueueNews
 from lastword.core.receipt import Receipt, Unconfirmed
 from lastword.core.scene import Span
 from lastword.core.seen import seen
-from lastword.core.transcript import Entry, Shown
+from lastword.core.shown import Shown
 from lastword.core.value import value
 from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job

@@ -11,16 +11,17 @@ is what lies between read too: what nobody saw is told by counting back.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from lastword.core.cell import StoredCell
+from lastword.core.entries import Entry, Said, Text, Thinking, Unshown
 from lastword.core.model import Generation, Message, MessageId, RunId, SessionId
 from lastword.core.queue import AT_REST, Queued, QueueNews
 from lastword.core.receipt import Receipt
 from lastword.core.seen import seen
-from lastword.core.transcript import Entry, Said, Shown, Text, Thinking, Unshown
+from lastword.core.shown import Shown
 from lastword.runtime.announcer import queue_of
 from lastword.runtime.journal import Journal, ask
 from lastword.runtime.protocol import LogPage, View
@@ -29,6 +30,7 @@ from lastword.runtime.shared import Shared
 from lastword.runtime.work import Work
 from lastword.stores.contract import LogPart, Overview, Store, StoredSession
 
+T = TypeVar("T")
 _SHORT = 1000  # entries that are gone through at once; more are beside the loop
 _TRIES = 3  # to read receipts while others are written; then those wait for one reading
 
@@ -62,12 +64,12 @@ class Reader:
     async def view(self) -> View:
         self._of.must_be_open()
         with self._here() as here:
-            return await _view(here)
+            return await _in_one_hand(here, lambda: _view(here))
 
     async def page(self, before: int | None, most: int, size: int) -> LogPage:
         self._of.must_be_open()
         with self._here() as here:
-            return await _page(here, before, most, size)
+            return await _in_one_hand(here, lambda: _page(here, before, most, size))
 
     async def receipts(self, skip: int, most: int) -> tuple[Receipt, ...]:
         self._of.must_be_open()
@@ -111,6 +113,16 @@ class _Here(NamedTuple):
     @property
     def journal(self) -> Journal:
         return self.work.journal
+
+
+async def _in_one_hand(here: _Here, read: Callable[[], Awaitable[T]]) -> T:
+    """What was read while this process came to have the session is read again: between its entries
+    and its events there may be what another process wrote, and what was settled of that."""
+    while True:
+        known = here.seat.inbox.known
+        found = await read()
+        if here.seat.inbox.known is known:
+            return found
 
 
 async def _view(here: _Here) -> View:

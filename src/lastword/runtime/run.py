@@ -8,13 +8,15 @@ from contextlib import asynccontextmanager
 from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 from lastword.core.asks import Answer
-from lastword.core.model import CallId, Generation, Message, SessionId, Token
+from lastword.core.entries import Native, Text, Thinking
+from lastword.core.model import CallId, Generation, Message, RunId, SessionId, Token
 from lastword.core.question import Question
+from lastword.core.shown import Shown
 from lastword.core.story import FeedEvent, Progress, Typing
-from lastword.core.transcript import Native, Shown, Text, Thinking
 from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.asking import act
 from lastword.runtime.asks import Asks
+from lastword.runtime.call import Call
 from lastword.runtime.checks import (
     Pieces,
     encodable,
@@ -29,9 +31,10 @@ from lastword.runtime.checks import (
 from lastword.runtime.children import Child
 from lastword.runtime.executor import calling
 from lastword.runtime.fence import LONGEST_PACE, Fence, is_async
-from lastword.runtime.ledger import Call, rendered
+from lastword.runtime.framework import FrameworkHost
+from lastword.runtime.rendering import rendered
 from lastword.runtime.session_cells import SessionCells
-from lastword.runtime.starting import Starter, Starting
+from lastword.runtime.starting import Starting
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,7 +43,7 @@ _BREATH = 64  # a run that only ever speaks gives way to the event loop once in 
 Sink: TypeAlias = Callable[[FeedEvent], object]
 
 
-class Host(Starter, Protocol):
+class Host(FrameworkHost, Protocol):
     """What a run asks of its session."""
 
     cells: SessionCells
@@ -61,9 +64,13 @@ class Run(Starting):
     """
 
     def __init__(self, host: Host, going: ActiveRun, history: Sequence[Shown]) -> None:
-        super().__init__(host, going, history)
         self.message = going.turn.message  # what this run was started to answer
-        self._host = host
+        self.history = history
+        self._host = self._desk = host
+        self._going = going
+        self._hold = going.hold
+        self._loop = asyncio.get_running_loop()
+        self._declined, self._suspects = host.history.declined, host.history.suspects
         # questions are asked one at a time: one answer can spare the next
         self.in_turn = asyncio.Lock()
         self._told = 0
@@ -71,9 +78,16 @@ class Run(Starting):
         self._speech = Pieces()
         self._thoughts = Pieces()
         self._sink = going.sink
+        going.given = self
+        if host.announcer.untold:
+            host.announcer.shown(history)
 
     def __repr__(self) -> str:
         return f"<Run {self.id} generation={self.generation} current={self.current}>"
+
+    @property
+    def id(self) -> RunId:
+        return self._hold.run
 
     @property
     def session(self) -> SessionId:

@@ -8,34 +8,35 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
+from lastword.core.entries import Entry
 from lastword.core.events import Ended, Event, SteeringTaken, StopAsked
 from lastword.core.model import CallId, Message, Outcome, Reason, RunId, SessionId, Turn
 from lastword.core.orders import Join, Start
 from lastword.core.receipt import Unconfirmed
-from lastword.core.story import FeedEvent, Typing
-from lastword.core.transcript import Entry
+from lastword.core.story import Typing
 from lastword.errors import ImpossibleMove, StaleRun
 from lastword.runtime.active_run import ActiveRun, Failure
 from lastword.runtime.announcer import Announcer
 from lastword.runtime.children import Child
 from lastword.runtime.history import History
 from lastword.runtime.hold import Hold
-from lastword.runtime.inbox import Move
 from lastword.runtime.journal import Journal
 from lastword.runtime.ledger import Ledger
 from lastword.runtime.owned import Owned
 from lastword.runtime.run import Engine, Run
-from lastword.runtime.seat import Seat
+from lastword.runtime.seat import Move, Seat
 from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.shared import Shared
 from lastword.runtime.speech import Speech
 from lastword.runtime.stop import Stops
 from lastword.runtime.tasks import Tasks, described, kind_of
+from lastword.runtime.trace import AskedIn, RunTrace
+from lastword.runtime.tracing import TracedRun
 
 log = logging.getLogger("lastword")
 
@@ -81,28 +82,16 @@ class Runs:
 
     # from its start to its end
 
-    def start(self, order: Start) -> None:
-        """A turn's run begins."""
+    def start(self, order: Start, asked: Sequence[AskedIn]) -> None:
+        """A turn's run begins, whose messages were sent there."""
         run, seat, shared = order.turn.run, self._seat, self._shared
-        parent, home = self._kin.parent, self._kin.root or seat
+        parent = self._kin.parent
         above = parent.hold if parent else None
         sessions = (*self.ancestors, self.id)
         hold = Hold(seat.machine, seat.lock, seat.feed, run, order.generation, above, sessions)
-        home.whose.begins(hold, order.turn.by, above)
-        clear = partial(self._stops.old_processes, run)
-        processes = Owned(shared.processes, hold, home.kept, home.jobs, clear, self.announcer)
-        doubts = self.history.doubts
-        ledger = Ledger(
-            hold,
-            self.journal,
-            self.threads,
-            shared.before_tool,
-            processes,
-            doubts,
-            tell=partial(self._tell_sink, run),
-        )
         speech = Speech(run, self.journal, waits=shared.store.durable)
-        going = ActiveRun(order.turn, hold, ledger, processes, parent, speech, self)
+        trace = self._traced(order, asked)
+        going = ActiveRun(order.turn, hold, parent, speech, self, trace)
         if shared.sink and not self.ancestors:  # what a child says, its parent passes on
             going.speak_to(shared.sink, self.threads)
         self.going[run] = going
@@ -112,12 +101,16 @@ class Runs:
         going.main.add_done_callback(partial(self._main_done, going))
         log.info("started session=%s run=%s generation=%d", self.id, run, order.generation)
 
-    def _tell_sink(self, run: RunId, event: FeedEvent) -> None:
-        self.going[run].tell(event)
+    def _traced(self, order: Start, asked: Sequence[AskedIn]) -> RunTrace:
+        above, shared = self.ancestors[-1] if self.ancestors else None, self._shared
+        policy = asked[0].policy if asked else ""
+        what = TracedRun(self.id, order.turn.run, order.generation, above, policy)
+        return RunTrace(shared.tracing, shared.counters, shared.loop.time, what, asked)
 
-    def join(self, order: Join) -> None:
+    def join(self, order: Join, asked: Sequence[AskedIn]) -> None:
         """A run takes up what was sent to steer it."""
         going = self.going[order.run]
+        going.trace.joined(asked)
         turn, also = going.turn, (order.run,) * len(order.messages)  # it stays whose it was
         going.turn = Turn(turn.run, turn.messages + order.messages, turn.also + also)
 
@@ -160,13 +153,13 @@ class Runs:
         outcome = Outcome.FAILED if going.failure.error else Outcome.COMPLETED
         self._tell(Ended(run, outcome, len(going.joined)))  # what it was not given: the next turn
         del self.going[run]
-        going.processes.end()
+        going.end_processes()
         going.main = None  # its traceback holds all of this; let it go without the collector
         self._retire(going)
 
     def _retire(self, going: ActiveRun) -> None:
         """See off what a run that ended by itself left behind."""
-        left = going.living or going.hold.under_way or going.children or going.processes.any
+        left = going.living or going.hold.under_way or going.children or going.has_processes
         if left and not self._stops.see(going):
             generation, now = self._seat.machine.generation, self._shared.loop.time()
             settlement = self._stops.fenced(Reason.PARENT, generation, now, silent=True)
@@ -176,12 +169,13 @@ class Runs:
     def lose(self, run: RunId, outcome: Outcome) -> ActiveRun:
         """A run has lost the session: its calls are settled, its typing mark is taken down."""
         going = self.going[run]
-        self.asks.ended(run)  # first: what it asked is withdrawn before it ends
         going.ended = outcome in (Outcome.COMPLETED, Outcome.FAILED)
-        settled = going.ledger.settle()
-        self.journal.add(*going.speech.settle(), *settled)
+        settled = going.ledger.settle() if going.calls else []
+        unshown = going.speech.settle() if going.speech.pieces else []
+        self.journal.add(*unshown, *settled)
         for result in settled:
             self._seat.publish(result)
+        going.trace.over(outcome, going.failure.kind)
         if going.hold.typing:
             going.hold.typing = False
             event = self._seat.publish(Typing(run, on=False))
@@ -193,6 +187,23 @@ class Runs:
         return any(g.hold.typing for g in self.going.values() if g is not going)
 
     # what a run asks for
+
+    def ledger_of(self, run: ActiveRun) -> Ledger:
+        """What it calls."""
+        before, doubts = self._shared.before_tool, self.history.doubts
+        return Ledger(run, run.processes, self.journal, self.threads, before, doubts)
+
+    def processes_of(self, run: ActiveRun) -> Owned:
+        """What it starts."""
+        home = self._kin.root or self._seat
+        return Owned(
+            self._shared.processes,
+            run,
+            home.kept,
+            home.jobs,
+            partial(self._stops.old_processes, run.hold.run),
+            self.announcer,
+        )
 
     async def take_steering(self, going: ActiveRun) -> tuple[Message, ...]:
         """What was sent to steer it, which it is given once."""
@@ -246,7 +257,7 @@ class Runs:
         """The calls that are being made for the run that holds the session, and since when."""
         active = self._seat.machine.active
         going = self.going.get(active.run) if active else None
-        return going.ledger.begun if going else {}
+        return going.ledger.begun if going and going.calls else {}
 
     def end_processes_now(self, *, all_of_them: bool = False) -> None:
         """Those of stopped runs, although the loop may be stalled. Any thread may ask."""

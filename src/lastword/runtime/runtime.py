@@ -17,8 +17,8 @@ from lastword.core.cell import StoredCell
 from lastword.core.events import StopAsked
 from lastword.core.model import DEFAULTS, Policy, QueueOnStop, Reason, SessionId, Settings
 from lastword.core.receipt import Receipt
-from lastword.core.transcript import Partial
-from lastword.errors import RuntimeClosed, StoreError, Superseded, UnknownSession
+from lastword.core.shown import Partial
+from lastword.errors import Named, RuntimeClosed, StoreError, Superseded, UnknownSession
 from lastword.processes import Level, Processes
 from lastword.runtime.active_run import Hears
 from lastword.runtime.asking import Asker, act, may_act, running
@@ -54,8 +54,9 @@ from lastword.runtime.stop import of_all
 from lastword.runtime.tasks import Tasks, unless_closed
 from lastword.runtime.tenure import opened
 from lastword.runtime.threads import DaemonThreads
+from lastword.runtime.tracing import Tracer, Tracing, must_be_tracer
 from lastword.runtime.watchdog import Watchdog
-from lastword.stores.contract import Overview, Place, Store
+from lastword.stores.contract import Overview, Place, Store, StoreSize
 
 log = logging.getLogger("lastword")
 _DELETION = "this deletion"
@@ -91,10 +92,12 @@ class Runtime:
         feed_limit: int = 1000,
         rest: float = 60.0,
         clock: Clock = time_of_day,
+        tracer: Tracer | None = None,
     ) -> None:
         if engine is None:  # callers may be untyped
             raise TypeError("a runtime needs an engine: an async function that takes a Run")
         must_be_callables(engine=engine, sink=sink, before_tool=before_tool, clock=clock)
+        must_be_tracer(tracer)
         must_be_chosen(on_message, queue_on_stop, on_restart, partial, queue_limit, feed_limit)
         self._grace, self._deadline = times_of(grace, deadline)
         self.processes = processes_of(level, processes)
@@ -112,6 +115,7 @@ class Runtime:
         self._clock = clock
         self._shared: Shared | None = None
         self.counters = Counters()  # what happened in it, counted
+        self.tracing = Tracing(tracer)  # and told to whoever traces it
         self._closed = False
         self._rest = seconds_of(rest, "rest")
         self._sessions: Sessions | None = None
@@ -143,6 +147,7 @@ class Runtime:
             settings=self.settings,
             clock=self._clock,
             counters=self.counters,
+            tracing=self.tracing,
             threads=DaemonThreads(),
             processes=self.processes,
             watchdog=None if stall is None else Watchdog(loop, stall_after=stall),
@@ -224,7 +229,7 @@ class Runtime:
         return self._sessions.at_work if self._sessions else ()
 
     async def stop_all(self) -> dict[str, Receipt]:
-        """Stop every session at once; the receipts of those in which something was going."""
+        """Stop every session at once; the receipts of those in which something was stopped."""
         self._must_be_here()
         return await self._stop_all(Reason.STOPPED)
 
@@ -250,15 +255,20 @@ class Runtime:
         """The sessions that the store knows."""
         return await ask(self._store.sessions())
 
+    async def store_size(self) -> StoreSize:
+        """How much the store holds."""
+        self._open()
+        return await ask(self._store.size())
+
     async def recent(
         self, space: str = "", limit: int = 100, before: Place | None = None
     ) -> tuple[Overview, ...]:
-        """Those whose name is `space` and then no slash, newest first, from a place on."""
+        """The sessions whose name is `space` and then no slash, newest first, from a place on."""
         self._open()
         return await ask(self._store.recent(space, limit, before))
 
     async def overview(self, id: str) -> Overview | None:
-        """How a list shows a session; None if nothing was ever said in it."""
+        """A session as a list shows it; None if nothing was ever said in it."""
         must_be_name(id, "a session's id")
         return await ask(self._store.overview(SessionId(id)))
 
@@ -275,7 +285,7 @@ class Runtime:
         """
         session = self._conversation(id)
         if not session.at_work and await ask(self._store.overview(session.id)) is None:
-            raise UnknownSession(f"there is no session {id!r}, so nothing was deleted")
+            raise UnknownSession("there is no session '", Named(id), "', so nothing was deleted")
         while deleting := self._deleting.get(session.id):
             with suppress(Superseded):  # that was another's, which did not come to it
                 return await unless_closed(deleting)
@@ -293,7 +303,9 @@ class Runtime:
     async def _delete_held(self, session: Conversation, asker: Asker | None) -> Receipt:
         await session.loaded()
         if session.over:
-            raise UnknownSession(f"{session.id!r} is a child run's; delete the one above it")
+            raise UnknownSession(
+                "'", Named(session.id), "' is a child run's; delete the one above it"
+            )
         family = [session]
         try:
             family += [s for s in self._at_work if s.is_below(session.id)]
@@ -351,6 +363,8 @@ class Runtime:
         with suppress(StoreError, TimeoutError):
             async with asyncio.timeout(self._deadline):
                 await ask(self._store.close())
+        if self.tracing.on:  # so that whoever shuts down what it tells next has all of it
+            await shared.loop.run_in_executor(shared.threads, self.tracing.flush, self._deadline)
 
     def _must_be_here(self) -> None:
         if self._shared:

@@ -13,6 +13,7 @@ from typing import get_args, overload
 
 from lastword.core.asks import Ask
 from lastword.core.cell import StoredCell
+from lastword.core.entries import Entry
 from lastword.core.events import EditAsked, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
 from lastword.core.model import (
     Attachment,
@@ -31,8 +32,8 @@ from lastword.core.question import Question
 from lastword.core.queue import QueueNews
 from lastword.core.receipt import Receipt, Unconfirmed
 from lastword.core.scene import Span
+from lastword.core.shown import Shown
 from lastword.core.story import FeedEvent
-from lastword.core.transcript import Entry, Shown
 from lastword.runtime.asking import act, origin_of
 from lastword.runtime.checks import (
     attachments_of,
@@ -54,10 +55,7 @@ _TEXTS = str, bytes, bytearray  # one text, or what was taken for one: no backlo
 
 
 class Session:
-    """One conversation. At most one run is active in it.
-
-    What is asked of it is checked here, and said to its counterpart, wherever that is.
-    """
+    """One conversation. At most one run is active in it."""
 
     def __init__(self, counterpart: Counterpart) -> None:
         self._counterpart = counterpart
@@ -81,13 +79,13 @@ class Session:
 
     @property
     def fenced(self) -> Generation:
-        """Where the last stop or takeover moved it to: what a run let out at an older one, and has
-        not left yet, must not leave any more."""
+        """The generation to which the last stop or takeover moved it. What a run let out at an
+        older one, and has not left yet, must not leave any more."""
         return self._counterpart.feed.fenced
 
     @property
     def busy(self) -> bool:
-        """Whether something is going on, or will without another word from a person."""
+        """Whether a run is active, or will start without another message from a person."""
         return self._counterpart.now().busy
 
     @property
@@ -97,7 +95,7 @@ class Session:
 
     @property
     def known(self) -> bool:
-        """Whether this process has it. If not, what is going on in it is known from the store."""
+        """Whether this process has the session. If not, its state is read from the store."""
         return self._counterpart.now().known
 
     @property
@@ -112,28 +110,28 @@ class Session:
 
     @property
     def waiting(self) -> QueueNews:
-        """The same, with what sent to steer is not taken up yet, and how each of them waits."""
+        """The queue, with messages that steer and are not taken up yet, and how each waits."""
         return self._counterpart.doings().queue
 
     @property
     def processes(self) -> tuple[Job, ...]:
-        """What goes on here under an id: what was declared `keep`, and what a model has named."""
+        """The processes that have an id: those declared `keep`, and those that a model named."""
         return self._counterpart.doings().processes
 
     def process(self, id: str, *, by: str | None = None) -> Job:
-        """What has this id, also if it ended lately, for `by` to act on. Raises `NoSuchJob` if
-        nothing has, `NotAllowed` if `by` has no right to stop the run that started it."""
+        """The process with this id, also if it ended lately, for `by` to act on. Raises `NoSuchJob`
+        if there is none, `NotAllowed` if `by` has no right to stop the run that started it."""
         return self._counterpart.process(id, by)
 
     @property
     def asks(self) -> tuple[Ask, ...]:
-        """What waits for a person and can be answered now: what runs ask, here and below, and what
-        programs wait on."""
+        """What waits for a person and can be answered now: questions of runs, here and below, and
+        calls that programs wait on."""
         return self._counterpart.doings().asks
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """What runs ask, here and below, as it is shown."""
+        """The questions of runs, here and below, as they are shown."""
         return self._counterpart.doings().questions
 
     @property
@@ -153,20 +151,20 @@ class Session:
 
     @property
     def programs(self) -> tuple[StoredCell, ...]:
-        """Its cells that have not ended, as they stand."""
+        """The cells that have not ended."""
         return self._counterpart.doings().programs
 
     @property
     def shelf(self) -> SessionCells:
-        """The same, for who runs them."""
+        """The same, for code that runs them."""
         return self._counterpart.cells
 
     def held(self) -> AbstractContextManager[object]:
-        """Keep it in memory meanwhile: for who asks several things that belong together."""
+        """Keep the session in memory meanwhile, for several calls that belong together."""
         return self._counterpart.held()
 
     async def loaded(self) -> None:
-        """Have the session: return when what the store knows of it is known here.
+        """Load the session: return when what the store knows of it is known here.
 
         From then on, until it has been idle for long, a message is accepted in the very step in
         which it is sent.
@@ -276,12 +274,12 @@ class Session:
 
     @property
     def feed(self) -> Feed:
-        """What happens here, for who wants more than one event at a time."""
+        """The events, for a reader that wants more than one at a time."""
         return self._counterpart.feed
 
     @property
     def last_event(self) -> int:
-        """The number of the last thing that happened here."""
+        """The number of the last event."""
         return self._counterpart.feed.last
 
     def events(self, after: int | None = None) -> AsyncIterator[FeedEvent]:
@@ -300,7 +298,7 @@ class Session:
 
     @property
     def record(self) -> Record:
-        """What happened here, some of it at a time."""
+        """The log, to be read in parts."""
         return self._counterpart.record
 
     async def log(self) -> tuple[Entry, ...]:
@@ -320,7 +318,7 @@ class Session:
         return await self._counterpart.record.cells()
 
     async def overview(self) -> Overview | None:
-        """How a list shows it; None if nothing was ever said in it."""
+        """The session as a list shows it; None if nothing was ever said in it."""
         return await self._counterpart.record.overview()
 
     async def queued(self) -> QueueNews:

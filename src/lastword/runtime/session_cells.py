@@ -60,7 +60,7 @@ class SessionCells:
         self._journal = journal
         self._publish = publish
         journal.on_cells = self.tell  # they stand where the store has them
-        self._cells: dict[CellId, OpenCell] = {}
+        self.open: dict[CellId, OpenCell] = {}  # those that have not ended
         # that have ended and are looked at, so that a second observer finds the first
         self.seen: WeakValueDictionary[CellId, OpenCell] = WeakValueDictionary()
 
@@ -74,7 +74,7 @@ class SessionCells:
                 if isinstance(order, StoreCell):
                     self._keep(replace(stored, record=order.record))
             if machine.ending is None:
-                self._cells[stored.id] = Asleep(stored, machine)
+                self.open[stored.id] = Asleep(stored, machine)
         self._changed()
         if self._journal.behind:
             self._journal.commit()
@@ -89,34 +89,30 @@ class SessionCells:
         """Raise as a message would be refused that answers these calls, and do nothing."""
         self._asks.must_take(cell, generation, calls)
 
-    def __getitem__(self, id: CellId) -> OpenCell:
-        return self._cells[id]
-
-    def __contains__(self, id: object) -> bool:
-        return id in self._cells
-
     @property
-    def cells(self) -> tuple[OpenCell, ...]:
-        """Those that have not ended."""
-        return tuple(self._cells.values())
+    def standing(self) -> tuple[StoredCell, ...]:
+        """The same, as the store has them: what has ended there, and is about to leave here, is not
+        told again."""
+        stored = (cell.stored for cell in self.open.values())
+        return tuple(one for one in stored if one.record.ending is None)
 
     @property
     def at_work(self) -> bool:
         """Whether one of them was taken up here: whoever has it has more of it than the store."""
-        return any(not isinstance(cell, Asleep) for cell in self._cells.values()) or bool(self.seen)
+        return any(not isinstance(cell, Asleep) for cell in self.open.values()) or bool(self.seen)
 
     def put(self, cell: OpenCell) -> None:
         """It is to be found here, in place of what was; again, if it works for another run."""
-        self._cells[cell.stored.id] = cell
+        self.open[cell.stored.id] = cell
         self._changed()
 
     def leave(self, id: CellId) -> None:
         """It has ended."""
-        if self._cells.pop(id, None):
+        if self.open.pop(id, None):
             self._changed()
 
     def _changed(self) -> None:
-        stored = [cell.stored for cell in self._cells.values()]
+        stored = [cell.stored for cell in self.open.values()]
         self._stand(tuple(StandingProgram(one.id, RunId(one.run), one.by) for one in stored))
 
     def keep(self, cell: StoredCell, values: Values = ()) -> None:
@@ -134,7 +130,7 @@ class SessionCells:
     def freeze(self, such: Callable[[StoredCell], bool]) -> tuple[CellReport, ...]:
         """Such cells do nothing more; it is stored with whatever is next."""
         reports: list[CellReport] = []
-        for id_, cell in tuple(self._cells.items()):
+        for id_, cell in tuple(self.open.items()):
             before = cell.stored
             if such(before) and (frozen := cell.freeze()):
                 self._keep(frozen)

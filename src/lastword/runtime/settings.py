@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import Literal, TypeAlias, get_args
 
 from lastword.core.model import Policy, QueueOnStop
-from lastword.core.transcript import Partial
+from lastword.core.shown import Partial
 from lastword.processes import Level, Processes
 from lastword.processes.inside.worker import LOADING
 from lastword.runtime.active_run import Hears, Listener

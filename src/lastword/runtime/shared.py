@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Literal, TypeAlias
 
 from lastword.core.model import SessionId, Settings
-from lastword.core.transcript import Partial
+from lastword.core.shown import Partial
 from lastword.core.value import value
 from lastword.processes import Processes
 from lastword.runtime.active_run import ActiveRun, Listener
@@ -18,6 +18,7 @@ from lastword.runtime.counters import Counters
 from lastword.runtime.ledger import BeforeTool
 from lastword.runtime.run import Engine
 from lastword.runtime.threads import DaemonThreads
+from lastword.runtime.tracing import Tracing
 from lastword.runtime.watchdog import Watchdog
 from lastword.stores.contract import Store
 
@@ -36,6 +37,7 @@ class Shared:
     settings: Settings
     clock: Clock
     counters: Counters
+    tracing: Tracing
     threads: DaemonThreads
     processes: Processes
     watchdog: Watchdog | None

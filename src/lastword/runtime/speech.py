@@ -32,14 +32,14 @@ class Piece:
 class Speech:
     """What one run says and thinks. A store that ends with the process is not waited for."""
 
-    __slots__ = ("_journal", "_pieces", "_run", "_said", "waits")
+    __slots__ = ("_journal", "_run", "_said", "pieces", "waits")
 
     def __init__(self, run: RunId, journal: Journal, *, waits: bool) -> None:
         self.waits = waits
         self._run = run
         self._journal = journal
         self._said = {"text": 0, "thinking": 0}
-        self._pieces: dict[Piece, None] = {}  # stored, and not known to have arrived
+        self.pieces: dict[Piece, None] = {}  # stored, and not known to have arrived
 
     def note(self, entry: Text | Thinking) -> Piece:
         """Write it down."""
@@ -54,7 +54,7 @@ class Speech:
         What cannot be stored is not shown: as with a call, whoever wanted to say it is told.
         """
         piece = self.note(entry)
-        self._pieces[piece] = None
+        self.pieces[piece] = None
         if self.waits:
             try:
                 await self._journal.committed()
@@ -66,25 +66,25 @@ class Speech:
 
     def arrived(self, piece: Piece) -> None:
         """Whoever it was for has it."""
-        self._pieces.pop(piece, None)
+        self.pieces.pop(piece, None)
 
     def take_back(self, piece: Piece) -> None:
         """Nobody has it, and nobody will."""
-        if piece in self._pieces:
-            del self._pieces[piece]
+        if piece in self.pieces:
+            del self.pieces[piece]
             self._journal.add(self._unshown(piece))
 
     def settle(self) -> list[Entry]:
         """The run has lost its session: what is not out never will be."""
-        held = [piece for piece in self._pieces if not piece.out]
+        held = [piece for piece in self.pieces if not piece.out]
         for piece in held:
-            del self._pieces[piece]
+            del self.pieces[piece]
         return [self._unshown(piece) for piece in held]
 
     @property
     def unshown(self) -> list[Entry]:
         """What is stored, or about to be, and is not out at this moment."""
-        return [self._unshown(piece) for piece in self._pieces if not piece.out]
+        return [self._unshown(piece) for piece in self.pieces if not piece.out]
 
     def _unshown(self, piece: Piece) -> Unshown:
         back = self._said[piece.of] - piece.end + piece.length

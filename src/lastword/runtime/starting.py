@@ -4,30 +4,18 @@ instruction, and ends with the run unless it was declared to stay."""
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from collections.abc import Mapping
+from typing import Literal
 
-from lastword.core.transcript import Shown
 from lastword.processes import Completed, Process, ProcessLimits, command
 from lastword.processes.command import OUTPUT_LIMIT, Stdin
-from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.checks import must_be_one_of, must_be_seconds, must_be_text
-from lastword.runtime.framework import ForFrameworks, FrameworkHost
+from lastword.runtime.framework import ForFrameworks
 from lastword.runtime.jobs import Job, Jobs
-
-
-class Starter(FrameworkHost, Protocol):
-    """What it needs of its session."""
-
-    def grace_of(self, asked: float | None) -> float: ...
 
 
 class Starting(ForFrameworks):
     """The part of a `Run` that starts processes."""
-
-    def __init__(self, host: Starter, going: ActiveRun, history: Sequence[Shown]) -> None:
-        super().__init__(host, going, history)
-        self._grace_of = host.grace_of
 
     async def spawn(  # noqa: PLR0913 - each is one thing to say of a process, with a default
         self,
@@ -69,7 +57,7 @@ class Starting(ForFrameworks):
             limits=limits,
             output_limit=output_limit,
         )
-        grace = self._grace_of(grace)
+        grace = self._desk.grace_of(grace)
         if not told:
             if on_stop != "end":
                 raise ValueError("what nobody is told of ends with its run: on_stop must be 'end'")
@@ -82,7 +70,7 @@ class Starting(ForFrameworks):
         signal and end it, and later runs can if it is kept. The model is told of its end with its
         next request; that starts no turn."""
         self.must_hold(f"naming of {process.command}")
-        return self._going.processes.job(process, self._grace_of(grace))
+        return self._going.processes.job(process, self._desk.grace_of(grace))
 
     @property
     def jobs(self) -> Jobs:
@@ -107,7 +95,7 @@ class Starting(ForFrameworks):
         """
         if timeout is not None:
             must_be_seconds(timeout, "timeout")
-        grace = self._grace_of(grace)
+        grace = self._desk.grace_of(grace)
         what = command(shell=line, cwd=cwd, env=env, stdin=stdin, merged=True, limits=limits)
         await self._going.all_said()
         process = await self._going.processes.spawn(what, grace=grace)

@@ -31,10 +31,11 @@ from lastword.errors import StoreError
 from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.feed import Publish
 from lastword.runtime.journal import Journal
-from lastword.runtime.outcomes import Outcomes, Told
 from lastword.runtime.owned import Kept
 from lastword.runtime.shared import Shared
 from lastword.runtime.tasks import Tasks, ended
+from lastword.runtime.ticket import Outcomes, Told
+from lastword.runtime.tracing import TraceContext
 
 log = logging.getLogger("lastword")
 _AGAIN = 1.0  # a polite `finally` has so many seconds before the cancel is delivered again
@@ -91,6 +92,7 @@ class Settlement:
         self._children: list[ChildReport] = []
         self._dying = [kept for kept in session.kept if kept.dying]  # by somebody's word before
         self.cells: tuple[CellReport, ...] = ()
+        self.asked_in: TraceContext | None = None  # where it was asked for, to a tracer
         self.stores = True  # it is about to store the fence, and whatever comes until it does
         self._told: Told = []  # senders who learn an outcome from the fence's commit
         self._durable = False
@@ -182,6 +184,8 @@ class Settlement:
         session = self._session
         session.publish(replace(receipt, later=None))
         session.shared.counters.stopped(receipt)
+        runs, ago = [going.trace.context for going in self.goings], self._now() - self._at
+        session.shared.tracing.stopped(receipt, ago, self.asked_in, runs)
         log.info(
             "stopped session=%s generation=%d runs=%d dropped=%d ms=%d",
             session.id,
@@ -255,7 +259,7 @@ class Settlement:
                 for going in self.goings
                 for what, at in going.hold.refused
             ),
-            calls=tuple(report for going in self.goings for report in going.ledger.reports),
+            calls=tuple(made.report for going in self.goings for made in going.calls),
             answers=tuple(one for going in self.goings for one in going.answers),
             children=tuple(children),
             processes=(
@@ -328,7 +332,7 @@ class Stops:
         """A settlement is over."""
         self.pending.remove(settlement)
         self.on_settled(receipt)
-        if receipt.quiet and not settlement.answer.result().quiet:
+        if not receipt.ending and settlement.answer.result().ending:
             self.publish(Settled(replace(receipt, later=None)))
         if self.lost and not self.pending:
             self._close()  # who watches it has seen all there is

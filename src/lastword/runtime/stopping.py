@@ -22,8 +22,7 @@ from lastword.core.orders import End, Pause
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
 from lastword.errors import RuntimeClosed, StoreError, Superseded
 from lastword.runtime.active_run import ActiveRun, run_here
-from lastword.runtime.inbox import Move
-from lastword.runtime.seat import Seat
+from lastword.runtime.seat import Move, Seat
 from lastword.runtime.shared import Shared
 from lastword.runtime.stop import Settlement
 from lastword.runtime.tasks import unless_closed

@@ -37,12 +37,14 @@ class DaemonThreads(Executor):
                 self._idle -= 1  # taken: that thread will find the work
                 self._work.put(work)
                 return future
-        threading.Thread(target=self._serve, args=(work,), name="lastword", daemon=True).start()
+        threading.Thread(target=self._serve, args=([work],), name="lastword", daemon=True).start()
         return future
 
-    def _serve(self, work: Callable[[], None]) -> None:
+    def _serve(self, first: list[Callable[[], None]]) -> None:
+        work = first.pop()
         while True:
             work()
+            del work  # or it lives on, with all that it was done for, while this thread is idle
             with self._lock:
                 self._idle += 1
             try:

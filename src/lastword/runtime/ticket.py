@@ -1,16 +1,23 @@
-"""What somebody gets back: a ticket who sends, an answer who stops."""
+"""What somebody gets back: a ticket who sends, an answer who stops.
+
+An outcome is told when it is durable, not before: after a crash the log has the last word.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Generator
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
-from lastword.core.model import Message, Outcome, Placement, RunId
+from lastword.core.model import Message, Outcome, Placement, RunId, SessionId
 from lastword.core.receipt import Receipt
-from lastword.errors import LastwordError, TicketClosed
+from lastword.errors import LastwordError, StoreError, TicketClosed
 from lastword.runtime.asking import may_act
+from lastword.runtime.journal import AGAIN, Journal
 
+log = logging.getLogger("lastword")
 T = TypeVar("T")
 
 
@@ -60,11 +67,11 @@ class Ticket:
         return await self._wait(self._started)
 
     async def receipt(self) -> Receipt | None:
-        """The receipt of what this message took over; None if nothing was going."""
+        """The receipt of what this message took over; None if it took nothing over."""
         return await asyncio.shield(self._takeover) if self._takeover else None
 
     def close(self) -> None:
-        """Lose interest. What was sent goes on; who waits for its outcome here is told."""
+        """Give the ticket up. The message goes on; who waits here gets `TicketClosed`."""
         may_act("closing of this ticket")  # the same message sent again is the same ticket
         self.closed = True
         for future in (self._done, self._started):
@@ -113,6 +120,73 @@ class Ticket:
         if future.cancelled():
             raise TicketClosed(f"the ticket for message {self.message.id} was closed")
         return future.result()
+
+
+Told: TypeAlias = list[tuple[Ticket, Outcome, str]]
+
+
+class Outcomes:
+    """One session's."""
+
+    def __init__(self, session: SessionId, journal: Journal) -> None:
+        self._session = session
+        self._journal = journal
+        self._late: Told = []  # those whose commit failed
+        self._again: asyncio.TimerHandle | None = None
+        self._closed = False
+
+    @property
+    def late(self) -> bool:
+        """Whether somebody is still to be told."""
+        return bool(self._late or self._again)
+
+    def when_durable(self, told: Told) -> None:
+        """Commit what is in the journal, and tell these once that has succeeded."""
+        self._journal.commit().add_done_callback(partial(self._committed, told))
+
+    def _committed(self, told: Told, commit: asyncio.Future[None]) -> None:
+        error = asyncio.CancelledError() if commit.cancelled() else commit.exception()
+        late, self._late = [*self._late, *told], []
+        if error is None:
+            tell(late)
+            return
+        why = type(error.__cause__ or error).__name__  # its text may quote what was said
+        log.error("not durable session=%s error=%s", self._session, why)
+        if self._closed or self._journal.closed:
+            self._give_up(late)
+            return
+        self._late = late
+        if self._again is None:
+            self._again = asyncio.get_running_loop().call_later(AGAIN, self._try_again)
+
+    def _try_again(self) -> None:
+        self._again = None
+        self.when_durable([])
+
+    def close(self) -> None:
+        """Nothing becomes durable from here on."""
+        self._closed = True
+        if self._again:
+            self._again.cancel()
+        late, self._late = self._late, []
+        self._give_up(late)
+
+    def _give_up(self, told: Told) -> None:
+        """Say what whoever has the log says of it: what had begun is lost; the rest may yet run."""
+        for ticket, outcome, _ in told:
+            why = f"that message {ticket.message.id} was {outcome} could not be stored"
+            if outcome is Outcome.LOST:
+                why = f"another process has session {self._session} by now"
+            if ticket.begun:
+                ticket.tell_outcome(Outcome.LOST, why)
+            else:
+                ticket.tell_unknown(StoreError(f"{why}; it still waits in session {self._session}"))
+
+
+def tell(told: Told) -> None:
+    """Those who wait for an outcome learn it."""
+    for ticket, outcome, why in told:
+        ticket.tell_outcome(outcome, why)
 
 
 class Stopping(Coroutine[Any, Any, Receipt]):

@@ -15,16 +15,15 @@ from lastword.core.events import Event
 from lastword.core.model import MessageId
 from lastword.errors import StoreError
 from lastword.runtime.announcer import Announcer
-from lastword.runtime.inbox import Move
 from lastword.runtime.journal import Journal
 from lastword.runtime.messages import Messages
-from lastword.runtime.outcomes import Outcomes
 from lastword.runtime.runs import Kin, Runs
-from lastword.runtime.seat import Seat
+from lastword.runtime.seat import Move, Seat
 from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.shared import Shared
 from lastword.runtime.stop import Stops
 from lastword.runtime.tasks import ended
+from lastword.runtime.ticket import Outcomes
 
 
 class Work:

@@ -24,8 +24,8 @@ from lastword.server.agui_events import AguiRun, Encoder, Event
 from lastword.server.agui_input import RunAgentInput, answers, last_words, to_send
 from lastword.server.desk import ApiRequest
 from lastword.server.drawn import still
-from lastword.server.front import must_have_room
 from lastword.server.hub import Hub
+from lastword.server.limits import must_have_room
 from lastword.server.operation import Query
 from lastword.server.problems import Trouble, trouble_of
 from lastword.server.queue import answered
@@ -232,7 +232,7 @@ def _is_open(question: Question | None, told: AnswerIn) -> bool:
 
 async def _refuse(asked: ApiRequest, error: AnswerRefused, send: Send) -> None:
     """A run that continues from nothing fails; that is told where a client listens."""
-    trouble = trouble_of(error, asked.who.space, asked.name)
+    trouble = trouble_of(error, asked.who.space)
     told = {"type": "RUN_ERROR", "message": trouble.detail, "code": trouble.slug}
     await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
     await send({"type": "http.response.body", "body": framed([told])})

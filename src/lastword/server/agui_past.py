@@ -51,9 +51,9 @@ def _item(picture: Picture, item: Item, shapes: Shapes) -> Iterator[Event]:
                 yield from _part(picture, id_, part, shapes, going=going)
         case scene.ReceiptItem(receipt, settled):
             told = shapes.receipt(receipt, settled=settled)
-            yield _activity(item.key, "receipt", told)
+            yield _activity(str(item.key), "receipt", told)
         case scene.NoteItem(key, text):
-            yield _activity(key, "note", {"text": text})
+            yield _activity(str(key), "note", {"text": text})
         case _:
             assert_never(item)
 

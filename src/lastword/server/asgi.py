@@ -1,33 +1,58 @@
-"""The app: routes, and at each of them who may ask and what becomes of errors."""
+"""The app: who may come in, what is asked there, and how everything that leaves is labelled.
+
+A page of another site can make a person's browser ask here, and a name that somebody else controls
+can be made to lead here. So a server answers only to names it knows, and only to pages of its own.
+At each route it is asked whether who asks has the right to that, and what goes wrong is told.
+"""
 
 from __future__ import annotations
 
+import ipaddress
 import logging
-from collections.abc import Collection, Iterable
+import secrets
+import time
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from functools import partial
 from typing import cast
+from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.routing import Route, Router
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lastword.agent.permission import Questions
 from lastword.errors import LastwordError
 from lastword.runtime.runtime import Runtime
-from lastword.server import pages
+from lastword.server import lines, pages
 from lastword.server.desk import ApiRequest, Reply, ServerState
-from lastword.server.front import LOOPBACK, Front, WhoAsks, must_have_room, refuse
-from lastword.server.limits import ServerLimits, may_have_right_of_way
+from lastword.server.limits import ServerLimits, may_have_right_of_way, must_have_room
 from lastword.server.openapi import document
 from lastword.server.operation import Handler, Operation, Stream
 from lastword.server.operations import OPERATIONS
 from lastword.server.pieces import in_pieces
-from lastword.server.problems import Trouble, trouble_of
+from lastword.server.problems import ID, Trouble, mistake, refuse, trouble_of
 from lastword.server.shapes import encode
-from lastword.server.who import NOBODY, ApiToken, Keys, Who
+from lastword.server.who import NOBODY, PERSON, ApiToken, Keys, Who
 
 log = logging.getLogger("lastword")
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+LABELS = [
+    (b"content-security-policy", CSP.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+]
+_HIDDEN = (b"%2f", b"%5c", b"%00", b"//")  # in a path: what would be read in two ways
+_HARMLESS = frozenset({"GET", "HEAD"})  # what a link on a page of another site may lead to
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+WhoAsks = Callable[[Scope], Who | str | None]
 
 
 def app(
@@ -62,6 +87,7 @@ def routes(
     who: WhoAsks | None = None,
 ) -> Front:
     """The app of a desk."""
+    desk.anybody = who is not None
     paths: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method] = operation
@@ -82,6 +108,134 @@ async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
     await refuse(Trouble("not-found", "there is nothing at this path"), send)
 
 
+class Front:
+    """Around the routes."""
+
+    def __init__(
+        self,
+        inner: ASGIApp,
+        *,
+        hosts: Collection[str] | None,
+        keys: Keys | None,
+        who: WhoAsks | None,
+    ) -> None:
+        self._inner = inner
+        self._hosts = hosts
+        self._keys = keys
+        self._who = who
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1000})
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began, status, id_ = time.monotonic(), None, b""
+
+        async def labelled(message: Message) -> None:
+            nonlocal status, id_
+            if message["type"] == "http.response.start":
+                status, headers = message["status"], [*message.get("headers", []), *LABELS]
+                told = next((value for name, value in headers if name == ID), b"")
+                id_ = told or secrets.token_hex(8).encode()  # a problem has its own
+                message["headers"] = headers if told else [*headers, (ID, id_)]
+            await send(message)
+
+        try:
+            self._let_in(scope, Headers(scope=scope))
+            await self._inner(scope, receive, labelled)
+        except Trouble as trouble:
+            await refuse(trouble, labelled)
+        except Exception as error:  # noqa: BLE001 - its words may quote what somebody said
+            trouble = mistake(error)
+            if status is None:  # else nothing can be told any more, and the connection is ended
+                await refuse(trouble, labelled)
+        finally:
+            if lines.log.isEnabledFor(logging.INFO):
+                lines.answered(scope, status, id_.decode(), began)
+
+    def whose(self, scope: Scope) -> Who | None:
+        """Who asks, by a request's head."""
+        return self._find(scope, Headers(scope=scope))
+
+    def _let_in(self, scope: Scope, headers: Headers) -> None:
+        self._must_be_for_us(scope, headers)
+        if not may_have_right_of_way(scope["method"], scope["path"], headers):
+            must_have_room(scope)
+        self._say_who(scope, headers)
+
+    def _must_be_for_us(self, scope: Scope, headers: Headers) -> None:
+        path: bytes = scope.get("raw_path") or b""
+        if any(hidden in path.lower() for hidden in _HIDDEN):
+            raise Trouble("bad-request", "the path has an encoded or an empty part in it")
+        try:
+            unquote_to_bytes(path).decode()
+        except UnicodeDecodeError:  # or many names would be one
+            raise Trouble("bad-request", "the path is not UTF-8") from None
+        told = headers.getlist("host")
+        if len(told) != 1:
+            raise Trouble("bad-request", "a request names its host, once")
+        if self._hosts is not None and not self._known(_name(told[0])):
+            raise Trouble(
+                "wrong-host",
+                f"this server is not known as {told[0][:100]!r}; ask for it by a name that it "
+                "was given",
+            )
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != told[0]:
+            raise Trouble("wrong-origin", f"a page of {origin[:100]!r} may not ask this server")
+        site, mode = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")
+        linked = mode == "navigate" and scope["method"] in _HARMLESS
+        if site not in {None, "same-origin", "none"} and not linked:
+            raise Trouble("wrong-origin", "a page of another site may not ask this server")
+
+    def _known(self, name: str) -> bool:
+        hosts = self._hosts or ()
+        if name in hosts:
+            return True
+        if "*" not in hosts:
+            return False
+        with suppress(ValueError):  # an address is nobody's name
+            return bool(ipaddress.ip_address(name))
+        return False
+
+    def _say_who(self, scope: Scope, headers: Headers) -> None:
+        """For the routes, unless it had to be known earlier. A `who` that fails is a mistake only
+        where somebody has to be known."""
+        if "lastword.who" in scope:
+            return
+        scope["lastword.who"] = None
+        try:
+            scope["lastword.who"] = self._find(scope, headers)
+        except Exception as error:  # noqa: BLE001 - somebody else's function
+            scope["lastword.unknown"] = mistake(error)
+
+    def _find(self, scope: Scope, headers: Headers) -> Who | None:
+        if self._who is not None:
+            return _known_as(self._who(scope))
+        if self._keys is None:
+            return PERSON
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        return self._keys.whose(token.strip()) if scheme.lower() == "bearer" else None
+
+
+def _known_as(found: object) -> Who | None:
+    """What a `who` says: who has no name is nobody."""
+    if isinstance(found, str):
+        return Who.named(found) if found.strip() else None
+    if found is None or isinstance(found, Who):
+        return found if found and found.principal.strip() else None
+    raise TypeError(f"who= gives a Who, a name or None, and not a {type(found).__name__}")
+
+
+def _name(host: str) -> str:
+    """Without the port."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].rstrip(".").lower()
+
+
 class _Endpoint:
     """All that can be asked at one path."""
 
@@ -96,9 +250,7 @@ class _Endpoint:
                 await self._answer(scope, receive, send)
             except LastwordError as error:
                 who = cast("Who | None", scope["lastword.who"])
-                parts: dict[str, str] = scope.get("path_params", {})
-                space = who.space if who else ""
-                raise trouble_of(error, space, parts.get("session", "")) from error
+                raise trouble_of(error, who.space if who else "") from error
             except ValueError as error:
                 raise Trouble("bad-request", str(error)) from error
             except RecursionError as error:
@@ -124,6 +276,12 @@ class _Endpoint:
         if who is None and not operation.open and "lastword.unknown" in scope:
             raise cast("Trouble", scope["lastword.unknown"])
         asked = ApiRequest(self._desk, _allowed(operation, who), Request(scope, receive))
+        with self._desk.runtime.tracing.arriving(asked.request.headers):
+            await self._do(operation, asked, scope, receive, send)
+
+    async def _do(
+        self, operation: Operation, asked: ApiRequest, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         if operation.sends:
             await cast("Stream", operation.handler)(asked, scope, receive, send)
             return

@@ -61,7 +61,7 @@ class CellEnding(Struct):
 
 
 class CellOut(Struct):
-    """A cell: a program over tools, which stands still where it waits."""
+    """A cell: a program over tools that pauses where it waits for a call."""
 
     id: str
     session: str
@@ -81,7 +81,7 @@ class Cells(Struct):
 
 
 class FrontierOut(Struct):
-    """Where a cell stands: what it printed since the frontier before, and what nobody was given."""
+    """The frontier of a cell, and what it printed: since the last frontier, and not yet shown."""
 
     cell: str
     generation: int

@@ -26,14 +26,8 @@ async def listed(asked: ApiRequest) -> Reply:
 
 
 async def paused(asked: ApiRequest) -> Reply:
-    """The cells of all sessions that stand at a frontier."""
-    space = asked.who.space
-    every = await cells.paused(asked.desk.runtime)
-    mine = [
-        cell
-        for cell in every
-        if cell.session.startswith(space) and "/" not in cell.session[len(space) :]
-    ]
+    """The cells of all sessions that stand at a frontier; no child run leaves one."""
+    mine = [one for one in await cells.paused(asked.desk.runtime) if asked.has(one.session)]
     await asked.looked_at(mine)
     return reply(cell_wire.Cells([_out(asked, cell) for cell in mine]))
 
@@ -96,7 +90,7 @@ def _answer(call: str, told: cell_wire.CallAnswer) -> cells.Ok | cells.Err:
 
 def _out(asked: ApiRequest, cell: StoredCell) -> cell_wire.CellOut:
     """What no process has at hand any more, and did not stand at a frontier, is lost."""
-    at_hand = cell.id in asked.desk.runtime.session(cell.session).shelf
+    at_hand = cell.id in asked.desk.runtime.session(cell.session).shelf.open
     machine, _ = CellMachine.restore(cell.record)
     return asked.shapes.cell(cell, None if at_hand else machine.ending)
 

@@ -50,7 +50,7 @@ class ToldAnswer(Struct):
 
 
 class CallPartOut(Struct, tag_field="kind", tag="call"):
-    """A call of a tool, and how it stands; `output` is what it has written so far."""
+    """A tool call and its status; `output` is what it has written so far."""
 
     call: str
     name: str
@@ -73,7 +73,7 @@ class JoinedOut(Struct, tag_field="kind", tag="said"):
 
 
 class AsideOut(Struct, tag_field="kind", tag="note"):
-    """Something that the session told within a run."""
+    """A note of the session within a run."""
 
     text: str
 
@@ -122,7 +122,7 @@ class ReceiptItemOut(Struct, tag_field="kind", tag="receipt"):
 
 
 class NoteItemOut(Struct, tag_field="kind", tag="note"):
-    """Something that the session told by itself."""
+    """A note of the session."""
 
     key: str
     text: str
@@ -152,7 +152,7 @@ class WaitOut(Struct):
 
 
 class PhaseOut(Struct):
-    """What is going on; `ending` is what was stopped and has not ended yet."""
+    """What is happening now; `ending` is what was stopped and has not ended yet."""
 
     generation: int
     active: str | None
@@ -165,36 +165,36 @@ class PhaseOut(Struct):
 
 
 class ChangeOut(Struct, tag_field="change", tag=lambda name: name.removesuffix("Out").lower()):
-    """What is different from before."""
+    """One change."""
 
 
 class PlacedOut(ChangeOut):
-    """An item is there that was not: before the one of that key, or behind all."""
+    """An item was added: before the item with that key, or at the end."""
 
     item: ItemOut
     before: str | None
 
 
 class ItemIsOut(ChangeOut):
-    """An item is another, in its place."""
+    """An item was replaced."""
 
     item: MessageItemOut | ReceiptItemOut
 
 
 class ItemGoneOut(ChangeOut):
-    """An item is not there any more."""
+    """An item was removed."""
 
     key: str
 
 
 class TurnIsOut(ChangeOut):
-    """How a run stands, or how it ended."""
+    """The state of a run has changed, or it has ended."""
 
     head: TurnHeadOut
 
 
 class PartIsOut(ChangeOut):
-    """A part of a turn is there, or is another in its place."""
+    """A part of a turn was added or replaced."""
 
     run: str
     place: int
@@ -203,14 +203,14 @@ class PartIsOut(ChangeOut):
 
 
 class PartGoneOut(ChangeOut):
-    """A part of a turn is not there any more."""
+    """A part of a turn was removed."""
 
     run: str
     place: int
 
 
 class GrewOut(ChangeOut):
-    """A part that is words, or a call's output, goes on with these."""
+    """Text was added to a part, or to the output of a call."""
 
     run: str
     place: int
@@ -221,45 +221,45 @@ class GrewOut(ChangeOut):
 
 
 class MessageIsOut(ChangeOut):
-    """What a message says."""
+    """A message was accepted or edited."""
 
     said: SaidOut
 
 
 class PendingIsOut(ChangeOut):
-    """The messages that were accepted and have no place among the items yet."""
+    """The messages that were accepted and are not among the items yet."""
 
     messages: list[str]
 
 
 class QueueIsOut(ChangeOut):
-    """What waits, and how."""
+    """The queue has changed."""
 
     queue: QueueOut
 
 
 class AskOpenedOut(ChangeOut):
-    """A person is asked."""
+    """A question was asked."""
 
     question: QuestionOut
     live: bool
 
 
 class AskClosedOut(ChangeOut):
-    """A question is not open any more: it was answered, or withdrawn."""
+    """A question was answered, or withdrawn."""
 
     question: str
     answer: ToldAnswer | None
 
 
 class WaitIsOut(ChangeOut):
-    """Since when a call waits for a person, and until when."""
+    """A call waits for a person, or has waited."""
 
     wait: WaitOut
 
 
 class ProcessIsOut(ChangeOut):
-    """How a process stands."""
+    """A process has started, changed or ended."""
 
     process: ProcessOut
 
@@ -273,13 +273,13 @@ class ProcessStartsOut(ChangeOut):
 
 
 class ProgramIsOut(ChangeOut):
-    """How a program stands; one that has ended is told last."""
+    """A program has moved, or has ended."""
 
     program: CellOut
 
 
 class UsageIsOut(ChangeOut):
-    """What one request to a model cost."""
+    """A request to a model has cost so many tokens."""
 
     run: str
     model: str
@@ -289,7 +289,7 @@ class UsageIsOut(ChangeOut):
 
 
 class PhaseIsOut(ChangeOut):
-    """What is going on, now."""
+    """The phase has changed: the active run, the typing mark, what is still ending."""
 
     phase: PhaseOut
     live: bool
@@ -329,20 +329,20 @@ class EventOut(Struct, tag_field="kind"):
 
 
 class Changes(EventOut, tag="changes"):
-    """What is different since the event before."""
+    """What has changed since the event before."""
 
     changes: list[AnyChange]
 
 
 class Closed(EventOut, tag="closed"):
-    """There is no more, and why."""
+    """The stream ends; `why` is `shutdown`, `deleted` or `lost` (another process owns it)."""
 
     why: str
 
 
 class Snapshot(EventOut, tag="snapshot"):
-    """All there is to see of a session, as the first event of a stream; what lies before that in
-    the log comes, as far as there is `more`, `before` that number."""
+    """A session, as the first event of a stream shows it. If there is `more`, older items are at
+    `…/past?before=` and that number."""
 
     session: SessionOut
     phase: PhaseOut
@@ -359,8 +359,8 @@ class Snapshot(EventOut, tag="snapshot"):
 
 
 class PastOut(Struct):
-    """What some of the log shows; what lies before that comes, as far as there is `more`, `before`
-    that number."""
+    """Older items. If there is `more`, those before them are at `…/past?before=` and that
+    number."""
 
     items: list[ItemOut]
     messages: list[SaidOut]

@@ -26,7 +26,7 @@ from lastword.server.limits import ServerLimits, Shares
 from lastword.server.problems import Trouble
 from lastword.server.shapes import Shapes, encode, unread
 from lastword.server.streams import Streams
-from lastword.server.who import Keys, Who
+from lastword.server.who import ApiToken, Keys, Who
 from lastword.server.wire import ReceiptOut
 from lastword.stores.aside import Breathe, aside
 
@@ -48,6 +48,7 @@ class ServerState:
     limits: ServerLimits
     agent: str
     closing: bool = False
+    anybody: bool = False  # an app around it says who asks: anybody may be a principal
     shares: Shares = field(init=False)
     streams: Streams = field(init=False)
     known: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # by principal
@@ -56,7 +57,21 @@ class ServerState:
 
     def __post_init__(self) -> None:
         self.shares = Shares(self.limits)
-        self.streams = Streams(stalled=self.limits.stalled)
+        knows = self.keys.knows if self.keys else _anybody
+        self.streams = Streams(stalled=self.limits.stalled, knows=knows)
+
+    def replace_tokens(self, tokens: Iterable[ApiToken]) -> int:
+        """Know these from here on, and no others: who has lost theirs sees no more of what they
+        watch. How many streams that ended."""
+        if self.keys is None:
+            return 0
+        self.keys.replace(tokens)
+        return self.streams.dismiss()
+
+
+def _anybody(_: Who | None) -> bool:
+    """An app that says itself who asks is asked each time."""
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +136,24 @@ class ApiRequest:
             raise self._unknown()
         return self.session
 
+    def has(self, session: str) -> bool:
+        """Whether it is in the space of who asks."""
+        desk = self.desk
+        others = desk.keys.principals if desk.keys else frozenset[str]()
+        return self.who.has(session, None if desk.anybody else others)
+
     async def readable(self) -> Session:
-        """The session; or, to be read only, that of an agent below it, by what its id has more."""
+        """The session; or, to be read only, that of an agent below it, at whatever depth."""
         below = self.request.query_params.get("below", "")
         if not below:
             return await self.known()
-        id_ = f"{self.id}#{below}"
-        if not below.isprintable() or await self.desk.runtime.overview(id_) is None:
-            raise UnknownSession(f"there is no session {self.shapes.out(id_)!r}")
-        return self.desk.runtime.session(id_)
+        id_, runtime = self.shapes.inside(below), self.desk.runtime
+        found = await runtime.overview(id_) if below.isprintable() else None
+        while found and found.parent and found.parent != self.id:
+            found = await runtime.overview(found.parent)
+        if found is None or found.parent is None:
+            raise UnknownSession(f"there is no session {below!r} below {self.name!r}")
+        return runtime.session(id_)
 
     def _is_new(self) -> bool:
         every = (names.get(self.who.principal, ()) for names in (self.desk.named, self.desk.known))

@@ -16,6 +16,7 @@ from lastword.core.asks import Answer
 from lastword.core.picture import Picture
 from lastword.core.question import Question
 from lastword.core.scene import Change, Item, Part, Phase
+from lastword.core.story import is_silenced
 from lastword.server import change_wire as out
 from lastword.server.shapes import Shapes
 
@@ -94,7 +95,7 @@ class Drawn:
                 known, drawn = asdict(self._head(head)), [self.part(one) for one in parts]
                 return out.TurnItemOut(**known, key=self._key(item.key), parts=drawn)
             case scene.NoteItem(key, text):
-                return out.NoteItemOut(key, text)
+                return out.NoteItemOut(str(key), text)
             case scene.MessageItem() | scene.ReceiptItem():
                 return self._plain(item)
 
@@ -102,13 +103,12 @@ class Drawn:
         self, item: scene.MessageItem | scene.ReceiptItem
     ) -> out.MessageItemOut | out.ReceiptItemOut:
         if isinstance(item, scene.MessageItem):
-            return out.MessageItemOut(item.key, item.message, item.outcome, item.error)
+            return out.MessageItemOut(str(item.key), item.message, item.outcome, item.error)
         told = self._shapes.receipt(item.receipt, settled=item.settled)
-        return out.ReceiptItemOut(item.key, told, item.settled)
+        return out.ReceiptItemOut(str(item.key), told, item.settled)
 
-    def _key(self, key: str) -> str:
-        kind, _, name = key.partition(" ")
-        return f"run {self._out(name)}" if kind == "run" else key
+    def _key(self, key: scene.Key) -> str:
+        return str(key._replace(name=self._out(key.name)) if key.kind == "run" else key)
 
     def _head(self, head: scene.TurnHead) -> out.TurnHeadOut:
         return out.TurnHeadOut(
@@ -183,7 +183,7 @@ def still(picture: Picture, fenced: int, asked: Iterable[Question]) -> Picture:
     copy.pending[:] = picture.pending
     copy.waits, copy.programs = dict(picture.waits), dict(picture.programs)
     copy.processes = dict(picture.processes)
-    if fenced <= picture.phase.generation:
+    if not is_silenced(picture.phase.generation, fenced):
         copy.questions = dict(picture.questions)
     else:
         open_ = {one.id for one in asked}

@@ -15,7 +15,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from lastword.core.picture import Picture
 from lastword.core.scene import Change, as_record, is_live
-from lastword.core.story import FeedEvent
+from lastword.core.story import FeedEvent, is_silenced
 from lastword.errors import SlowWatcher
 from lastword.runtime.session import Session
 from lastword.runtime.tasks import Tasks
@@ -24,7 +24,7 @@ from lastword.server.drawn import Drawn
 from lastword.server.shapes import Shapes, encode
 
 T = TypeVar("T")
-_NOTHING = (-1, -1, -1), b""
+_NOTHING = (-1, -1, -1, False), b""
 _GROWN = 300  # events after which who comes when nobody else is there has the picture drawn anew
 _MOST = 100_000  # after which all do, once nothing is going: the log has what was before
 
@@ -67,8 +67,8 @@ class Hub(Generic[T]):
         """Where a watcher can go on that has seen everything up to an id; None if it cannot."""
         epoch, _, number = id.rpartition("-")
         plain = number.isascii() and number.isdigit() and len(number) < 20
-        if epoch != self.feed.epoch or not plain:
-            return None
+        if epoch != self.feed.epoch or not plain or not self.session.known:
+            return None  # what happened elsewhere since was not heard here
         return int(number) if self._holds(int(number)) else None
 
     # the picture
@@ -148,7 +148,7 @@ class Hub(Generic[T]):
         if self._picture is None or not self._holds(number):
             raise SlowWatcher(self.session.id, number, self._first)
         last = self._picture.seen
-        key = number, last, self.session.fenced
+        key = number, last, self.session.fenced, self.feed.claim.taken
         if self._chunk[0] != key:
             self._chunk = key, self._made(number, last)
         return last, self._chunk[1]
@@ -176,13 +176,13 @@ class Hub(Generic[T]):
         await self._tell(self)
 
     def _made(self, number: int, last: int) -> bytes:
-        fenced, parts = self.session.fenced, list[bytes]()
+        fenced, taken, parts = self.session.fenced, self.feed.claim.taken, list[bytes]()
         late, until = list[Change](), 0
         for at in range(number + 1, last + 1):
             frame = self._frames.get(at)
             if frame is None:
                 continue  # nothing is to be seen of it
-            if frame.live is not None and frame.generation < fenced:
+            if frame.live is not None and is_silenced(frame.generation, fenced, taken=taken):
                 late += frame.live
                 until = at
                 continue

@@ -8,6 +8,8 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
+from starlette.types import Scope
+
 from lastword.server.problems import Trouble
 
 _SPARE = 256  # files that are open for other reasons than connections
@@ -63,6 +65,17 @@ def may_have_right_of_way(method: str, path: str, headers: Mapping[str, str]) ->
         length = headers.get("content-length", "")
         return length.isdecimal() and len(length) < 10 and int(length) <= STOP_WORDS
     return has_right_of_way(method, path)
+
+
+def must_have_room(scope: Scope) -> None:
+    """A connection beyond the limit is for what has right of way, and this has none."""
+    extensions: dict[str, object] = scope.get("extensions") or {}
+    if extensions.get("lastword.crowded"):
+        raise Trouble(
+            "too-many",
+            "too many connections are open; try again soon",
+            headers={"connection": "close"},
+        )
 
 
 class Shares:

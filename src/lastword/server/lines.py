@@ -6,7 +6,6 @@ Nothing of what was said is in it, nor a query or a header: somebody may have pu
 from __future__ import annotations
 
 import logging
-import secrets
 import time
 from typing import cast
 
@@ -16,39 +15,18 @@ from lastword.server.problems import Trouble
 from lastword.server.who import Who
 
 REQUESTS = "lastword.requests"  # the name of its logger
-ID = b"x-request-id"
 log = logging.getLogger(REQUESTS)
 _LONGEST = 500  # characters of a path
 
 
-class RequestLine:
-    """Of one request, from its beginning to its end."""
-
-    def __init__(self, scope: Scope) -> None:
-        self._scope = scope
-        self._began = time.monotonic()
-        self._status: int | None = None
-        self._id = ""
-
-    def answered(
-        self, status: int, headers: list[tuple[bytes, bytes]]
-    ) -> list[tuple[bytes, bytes]]:
-        """It has been answered with these; they are given back with its id, which is that of the
-        problem, if it is one."""
-        told = next((value.decode() for name, value in headers if name == ID), "")
-        self._status, self._id = status, told or secrets.token_hex(8)
-        return headers if told else [*headers, (ID, self._id.encode())]
-
-    def write(self) -> None:
-        """It is over."""
-        if not log.isEnabledFor(logging.INFO):
-            return
-        who = cast("Who | None", self._scope.get("lastword.who"))
-        path: bytes = self._scope.get("raw_path") or self._scope["path"].encode()
-        plain = path.partition(b"?")[0].decode("ascii", "backslashreplace")
-        took = 1000 * (time.monotonic() - self._began)
-        principal = who.principal if who else ""
-        _write(self._scope["method"], plain, self._status, took, principal, self._id)
+def answered(scope: Scope, status: int | None, id: str, began: float) -> None:
+    """A request is over; it began at that time of the monotonic clock. The id is that of the
+    problem, if it was answered with one."""
+    who = cast("Who | None", scope.get("lastword.who"))
+    path: bytes = scope.get("raw_path") or scope["path"].encode()
+    plain = path.partition(b"?")[0].decode("ascii", "backslashreplace")
+    took = 1000 * (time.monotonic() - began)
+    _write(scope["method"], plain, status, took, who.principal if who else "", id)
 
 
 def turned_away(trouble: Trouble) -> None:

@@ -1,70 +1,155 @@
-"""What a server has done, as Prometheus reads it: counts, and no name of a session or person."""
+"""What a server has done, as Prometheus reads it: counts, and no name of a session or person.
+
+What is told does not grow with what happens here: every label has a few values. If the store does
+not answer, what only it knows is left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
+from typing import NamedTuple, TypeAlias, TypeVar
 
-from lastword.core.model import Outcome
-from lastword.runtime.counters import BOUNDS
-from lastword.server.desk import ApiRequest, Reply
+from lastword.core.model import Outcome, Reason, Status
+from lastword.errors import LastwordError
+from lastword.runtime.counters import Counters, Histogram, ModelCounters
+from lastword.runtime.runtime import Runtime
+from lastword.server.desk import ApiRequest, Reply, ServerState
 
-_RUNS = (o for o in Outcome if o not in {Outcome.WITHDRAWN, Outcome.REFUSED})
-_OUTCOMES = tuple(_RUNS)
+_PATIENCE = 1.0  # seconds in which a store is to answer
+_OUTCOMES = tuple(o for o in Outcome if o not in {Outcome.WITHDRAWN, Outcome.REFUSED})
+_STATUSES = (Status.COMPLETED, Status.NOT_STARTED, Status.MAY_HAVE_EXECUTED)
 _FATES = ("ended", "killed", "unconfirmed")
+_ENDS = ("completed", "failed", "cancelled")
+_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
+S = TypeVar("S", bound=str)
+Labels: TypeAlias = Mapping[str, str]
+Sample: TypeAlias = tuple[str, Labels, float]  # what its name has more, its labels, its value
+
+
+class Metric(NamedTuple):
+    """One metric, as Prometheus knows it."""
+
+    name: str
+    kind: str
+    about: str
+    samples: list[Sample]
+
+    def lines(self) -> Iterator[str]:
+        """As they are read."""
+        yield f"# HELP {self.name} {self.about}"
+        yield f"# TYPE {self.name} {self.kind}"
+        for more, labels, value in self.samples:
+            told = ",".join(f'{name}="{one.translate(_ESCAPES)}"' for name, one in labels.items())
+            yield f"{self.name}{more}{f'{{{told}}}' if told else ''} {value}"
 
 
 async def metrics(asked: ApiRequest) -> Reply:
-    """Runs by outcome, stops and how long they took, effects refused, processes ended, watchers."""
-    desk = asked.desk
-    counters, sessions = desk.runtime.counters, desk.runtime.at_hand
-    lines = [
-        *_counter("messages_accepted", "Messages that were accepted.", counters.accepted),
-        *_by("runs", "Runs that have ended.", "outcome", {o: counters.runs[o] for o in _OUTCOMES}),
-        *_counter("effects_refused", "Effects of runs refused after a stop.", counters.refused),
-        *_by(
-            "processes_ended",
-            "Processes that stops have ended.",
-            "fate",
-            {fate: counters.processes[fate] for fate in _FATES},
-        ),
-        *_histogram(
-            "stop_seconds", "From the fence to the receipt.", counters.stops, counters.stopping
-        ),
-        *_gauge("runs_active", "Runs that go on.", sum(s.active is not None for s in sessions)),
-        *_gauge("messages_waiting", "Messages that wait.", sum(len(s.queue) for s in sessions)),
-        *_gauge("sessions_at_hand", "Sessions in memory.", len(sessions)),
-        *_gauge("watchers", "Event streams that are open.", desk.shares.watchers.total()),
+    """Runs, stops, tools, models, processes and the store, counted."""
+    counters = asked.desk.runtime.counters
+    every = [
+        *_done(counters),
+        *_asked_of(counters.models),
+        *_now(asked.desk),
+        *await _stored(asked.desk.runtime),
     ]
-    media = "text/plain; version=0.0.4; charset=utf-8"
-    return Reply("".join(f"{line}\n" for line in lines).encode(), media=media)
+    told = "".join(f"{line}\n" for metric in every for line in metric.lines())
+    return Reply(told.encode(), media="text/plain; version=0.0.4; charset=utf-8")
 
 
-def _head(name: str, about: str, kind: str) -> list[str]:
-    return [f"# HELP lastword_{name} {about}", f"# TYPE lastword_{name} {kind}"]
+def _done(counters: Counters) -> Iterator[Metric]:
+    """What happened since the server was started."""
+    accepted, refused = counters.accepted, counters.refused
+    yield _counter("messages_accepted", "Messages that were accepted.", [({}, accepted)])
+    yield _counter("runs", "Runs that have ended.", _by("outcome", _OUTCOMES, counters.runs))
+    yield _counter("tool_calls", "Tool calls.", _by("status", _STATUSES, counters.calls))
+    yield _counter("stops", "Stops and takeovers.", _by("reason", Reason, counters.reasons))
+    yield _histogram("stop_seconds", "From the fence to the receipt.", [({}, counters.stops)])
+    yield _counter("effects_refused", "Effects of runs refused after a stop.", [({}, refused)])
+    ended = _by("fate", _FATES, counters.processes)
+    yield _counter("processes_ended", "Processes that stops have ended.", ended)
 
 
-def _counter(name: str, about: str, value: int) -> list[str]:
-    name = f"{name}_total"
-    return [*_head(name, about, "counter"), f"lastword_{name} {value}"]
+def _asked_of(models: Mapping[str, ModelCounters]) -> Iterator[Metric]:
+    """What was asked of models, and what came of it."""
+    every = [({"model": name}, of) for name, of in sorted(models.items())]
+    yield _counter(
+        "model_requests",
+        "Requests to models that have ended.",
+        [(name | {"outcome": end}, of.requests[end]) for name, of in every for end in _ENDS],
+    )
+    yield _counter(
+        "model_errors",
+        "Requests to models that failed.",
+        [(name | {"kind": kind}, of.errors[kind]) for name, of in every for kind in of.errors],
+    )
+    yield _counter(
+        "model_tokens",
+        "Tokens that models were given, and gave.",
+        [
+            (name | {"direction": direction}, many)
+            for name, of in every
+            for direction, many in (("input", of.input_tokens), ("output", of.output_tokens))
+        ],
+    )
+    yield _histogram(
+        "model_request_seconds",
+        "From a request to a model to the end of its answer.",
+        [(name, of.took) for name, of in every],
+    )
+    yield _histogram(
+        "model_first_token_seconds",
+        "From a request to a model to the first of its answer.",
+        [(name, of.first) for name, of in every],
+    )
 
 
-def _gauge(name: str, about: str, value: int) -> list[str]:
-    return [*_head(name, about, "gauge"), f"lastword_{name} {value}"]
+def _now(desk: ServerState) -> Iterator[Metric]:
+    """How it stands."""
+    sessions = desk.runtime.at_hand
+    active = sum(session.active is not None for session in sessions)
+    yield _gauge("runs_active", "Runs that go on.", [({}, active)])
+    waiting = sum(len(session.queue) for session in sessions)
+    yield _gauge("messages_waiting", "Messages that wait.", [({}, waiting)])
+    yield _gauge("sessions_at_hand", "Sessions in memory.", [({}, len(sessions))])
+    watchers = desk.shares.watchers.total()
+    yield _gauge("watchers", "Event streams that are open.", [({}, watchers)])
 
 
-def _by(name: str, about: str, label: str, values: Mapping[str, int]) -> list[str]:
-    name = f"{name}_total"
-    rows = [f'lastword_{name}{{{label}="{one}"}} {count}' for one, count in values.items()]
-    return [*_head(name, about, "counter"), *rows]
-
-
-def _histogram(name: str, about: str, counts: Iterable[int], total: float) -> list[str]:
-    heaps = list(accumulate(counts))
-    bounds = [*map(str, BOUNDS), "+Inf"]
-    rows = [
-        f'lastword_{name}_bucket{{le="{bound}"}} {count}'
-        for bound, count in zip(bounds, heaps, strict=True)
+async def _stored(runtime: Runtime) -> list[Metric]:
+    """What the store holds, if it says so soon."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            size = await runtime.store_size()
+    except (LastwordError, TimeoutError):
+        return []
+    files = [({"file": name}, many) for name, many in size.files]
+    return [
+        _gauge("store_sessions", "Sessions that the store has.", [({}, size.sessions)]),
+        _gauge("store_bytes", "Bytes of the store's files.", files),
     ]
-    rows += [f"lastword_{name}_sum {total}", f"lastword_{name}_count {heaps[-1]}"]
-    return [*_head(name, about, "histogram"), *rows]
+
+
+def _by(label: str, values: Iterable[S], counts: Mapping[S, int]) -> list[tuple[Labels, int]]:
+    return [({label: str(one)}, counts.get(one, 0)) for one in values]
+
+
+def _counter(name: str, about: str, counts: Iterable[tuple[Labels, int]]) -> Metric:
+    samples: list[Sample] = [("", labels, count) for labels, count in counts]
+    return Metric(f"lastword_{name}_total", "counter", about, samples)
+
+
+def _gauge(name: str, about: str, counts: Iterable[tuple[Labels, int]]) -> Metric:
+    return Metric(f"lastword_{name}", "gauge", about, [("", ls, count) for ls, count in counts])
+
+
+def _histogram(name: str, about: str, told: Iterable[tuple[Labels, Histogram]]) -> Metric:
+    samples = list[Sample]()
+    for labels, one in told:
+        heaps = list(accumulate(one.counts))
+        bounds = (*map(str, one.bounds), "+Inf")
+        for bound, heap in zip(bounds, heaps, strict=True):
+            samples.append(("_bucket", {**labels, "le": bound}, heap))
+        samples += [("_sum", labels, one.total), ("_count", labels, heaps[-1])]
+    return Metric(f"lastword_{name}", "histogram", about, samples)

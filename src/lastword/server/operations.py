@@ -26,13 +26,13 @@ from lastword.server.watching import events, follow
 
 
 async def healthz(asked: ApiRequest) -> Reply:
-    """Whether the process answers."""
+    """Check that the process answers."""
     del asked
     return reply(wire.Health("ok"))
 
 
 async def readyz(asked: ApiRequest) -> Reply:
-    """Whether messages are taken."""
+    """Check that messages are accepted."""
     if asked.desk.closing:
         raise Trouble("closing", "no new messages are taken")
     await asked.desk.runtime.recent("", 1)  # the store answers
@@ -43,12 +43,12 @@ def _count(least: int = 0, most: int = 1000) -> dict[str, Any]:
     return {"type": "integer", "minimum": least, "maximum": most}
 
 
-_LIMIT = Query("limit", "How many at most.", _count(1))
-_AFTER = Query("after", "How many to leave out.", _count(most=records.MOST))
+_LIMIT = Query("limit", "At most so many.", _count(1))
+_AFTER = Query("after", "Leave out so many.", _count(most=records.MOST))
 _EVENTS_AFTER = Query("after", "The same as Last-Event-ID.", {"type": "string"})
 _BELOW = Query(
     "below",
-    "Of an agent that worked for it: what its session's id has after the first `#`, as in `1/1`.",
+    "Read the session of a child run instead, at any depth: its id, as in `s#1/1`.",
     {"type": "string"},
 )
 _ONE = "/v1/sessions/{session}"
@@ -57,27 +57,27 @@ _CELL = f"{_ONE}/cells/{{cell}}"
 _PROCESS = f"{_ONE}/processes/{{process}}"
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation(
-        "GET", "/healthz", healthz, None, "Whether the process answers.", wire.Health, open=True
-    ),
+    Operation("GET", "/healthz", healthz, None, "Check that it answers.", wire.Health, open=True),
     Operation(
         "GET",
         "/readyz",
         readyz,
         None,
-        "Whether messages are taken.",
+        "Check that messages are accepted.",
         wire.Health,
         problems=("closing", "undurable"),
         open=True,
     ),
-    Operation("GET", "/metrics", metrics.metrics, "admin", "Counts, for Prometheus.", "text/plain"),
-    Operation("GET", "/v1/me", sessions.me, None, "Who asks, and whom.", wire.Me),
+    Operation(
+        "GET", "/metrics", metrics.metrics, "admin", "Metrics, for Prometheus.", "text/plain"
+    ),
+    Operation("GET", "/v1/me", sessions.me, None, "Show who is asking.", wire.Me),
     Operation(
         "POST",
         "/v1/links",
         sessions.link,
         "admin",
-        "A new one-time link to the page.",
+        "Make a link that opens the page, once.",
         wire.SignInLink,
         status=201,
     ),
@@ -86,7 +86,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/v1/keys",
         sessions.key,
         None,
-        "The key of a link, for the page.",
+        "Exchange the code of a link for a key. The page does this.",
         wire.KeyOut,
         status=201,
         takes=wire.KeyIn,
@@ -98,7 +98,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "/v1/sessions",
         sessions.listed,
         "read",
-        "The sessions, newest first.",
+        "List the sessions, newest first.",
         wire.SessionsOut,
         query=(_LIMIT, Query("before", "`next` of the page before.", {"type": "string"})),
     ),
@@ -107,7 +107,7 @@ OPERATIONS: tuple[Operation, ...] = (
         _ONE,
         sessions.one,
         "read",
-        "One session, and how it stands.",
+        "Show one session and its state.",
         wire.SessionOut,
         problems=("unknown-session",),
     ),
@@ -116,7 +116,7 @@ OPERATIONS: tuple[Operation, ...] = (
         _ONE,
         sessions.delete,
         "admin",
-        "Stop a session, and forget it.",
+        "Stop a session and delete it.",
         wire.Stopped,
         problems=("unknown-session", "owned-elsewhere"),
     ),
@@ -125,8 +125,8 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_ONE}/messages",
         sessions.send,
         "send",
-        "Send a message: the ticket, once it is durable; or, for words that are heeded as a stop, "
-        "the receipt.",
+        "Send a message. The answer is a ticket, once the message is durable. With `heed_stop`, "
+        "words that mean stop are a stop, and the answer is the receipt.",
         wire.TicketOut,
         status=202,
         takes=wire.MessageIn,
@@ -138,7 +138,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_ONE}/stop",
         sessions.stop,
         "stop",
-        "Stop everything that was accepted, or one run: the receipt.",
+        "Stop everything that was accepted, or one run. The answer is the receipt.",
         wire.Stopped,
         takes=wire.StopIn,
         needs_body=False,
@@ -156,8 +156,8 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_ONE}/events",
         events,
         "read",
-        "What happens, as server-sent events: a snapshot first, or, with a Last-Event-ID that is "
-        "known, exactly what came after it.",
+        "Follow a session, as server-sent events: first a snapshot, then changes. With a "
+        "Last-Event-ID that the server knows, exactly what came after it.",
         "text/event-stream",
         query=(_EVENTS_AFTER,),
         problems=("too-many", "unknown-session"),
@@ -168,13 +168,13 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_ONE}/events",
         follow,
         "read",
-        "The same, for who may also want the session to be stopped when they leave.",
+        "Follow a session in the same way; with `on_disconnect=stop`, leaving stops it.",
         "text/event-stream",
         query=(
             _EVENTS_AFTER,
             Query(
                 "on_disconnect",
-                "`stop`: the session is stopped when the last such watcher leaves.",
+                "`stop`: the session is stopped when the last such client leaves.",
                 {"enum": ["continue", "stop"]},
             ),
         ),
@@ -186,7 +186,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_ONE}/log",
         records.log,
         "read",
-        "What happened, oldest first.",
+        "Read the log, oldest entry first.",
         wire.Log,
         query=(
             _LIMIT,
@@ -200,7 +200,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_ONE}/past",
         records.past,
         "read",
-        "What entries of the log show, as a snapshot shows the newest.",
+        "Read older items, in the form in which a snapshot shows the newest.",
         change_wire.PastOut,
         query=(
             _LIMIT,
@@ -214,7 +214,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_ONE}/transcript",
         records.transcript,
         "read",
-        "What a model would be shown.",
+        "Read what a model would be shown.",
         wire.TranscriptOut,
         query=(_LIMIT, _AFTER, _BELOW),
         problems=("unknown-session",),
@@ -224,7 +224,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_ONE}/receipts",
         records.receipts,
         "read",
-        "The receipts of stops and takeovers, newest first.",
+        "List the receipts of stops and takeovers, newest first.",
         wire.Receipts,
         query=(_LIMIT, _AFTER, _BELOW),
         problems=("unknown-session",),
@@ -234,7 +234,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_ONE}/export",
         records.export,
         "read",
-        "Everything that happened, as JSON lines.",
+        "Export the whole log, as JSON lines.",
         "application/jsonl",
         query=(_BELOW,),
         problems=("unknown-session", "too-many"),
@@ -245,7 +245,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_ONE}/processes",
         processes.listed,
         "read",
-        "The processes that its runs have started.",
+        "List the processes that the runs of a session have started.",
         process_wire.ProcessesOut,
         problems=("unknown-session",),
     ),
@@ -254,11 +254,11 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_PROCESS}/output",
         processes.output,
         "read",
-        "What goes on under an id wrote, from an offset on.",
+        "Read the output of a process that has an id, from an offset on.",
         process_wire.OutputOut,
         query=(
-            Query("offset", "Bytes to leave out.", _count(most=records.MOST)),
-            Query("limit", "How many at most.", _count(1, MOST)),
+            Query("offset", "Leave out so many bytes.", _count(most=records.MOST)),
+            Query("limit", "At most so many.", _count(1, MOST)),
         ),
         problems=("unknown-session", "not-found"),
     ),
@@ -267,7 +267,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_PROCESS}/input",
         processes.write,
         "approve",
-        "Write to what goes on under an id. It takes the right to stop its run, too.",
+        "Write to a process that has an id. This also needs the right to stop its run.",
         process_wire.Given,
         takes=process_wire.InputIn,
         problems=("unknown-session", "not-found", "not-allowed", "not-running"),
@@ -277,7 +277,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_PROCESS}/signal",
         processes.signal,
         "approve",
-        "Send a signal to what goes on under an id. It takes the right to stop its run, too.",
+        "Send a signal to a process that has an id. This also needs the right to stop its run.",
         process_wire.Given,
         takes=process_wire.SignalIn,
         problems=("unknown-session", "not-found", "not-allowed", "not-running"),
@@ -287,17 +287,17 @@ OPERATIONS: tuple[Operation, ...] = (
         _PROCESS,
         processes.end,
         "stop",
-        "End what goes on under an id, with all that it started.",
+        "End a process that has an id, with everything it started.",
         process_wire.ProcessesOut,
         problems=("unknown-session", "not-found", "not-allowed"),
     ),
-    Operation("GET", _QUEUE, queue.listed, "read", "The messages that wait.", wire.QueueOut),
+    Operation("GET", _QUEUE, queue.listed, "read", "List waiting messages.", wire.QueueOut),
     Operation(
         "PATCH",
         f"{_QUEUE}/{{message}}",
         queue.change,
         "send",
-        "Give a message that waits another text, or another place.",
+        "Change the text or the place of a message that waits.",
         wire.QueueOut,
         takes=wire.QueueChange,
         problems=("not-waiting", "not-allowed", "unknown-session"),
@@ -307,7 +307,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_QUEUE}/{{message}}",
         queue.remove,
         "send",
-        "Take a message that waits out of the queue.",
+        "Remove a message that waits.",
         wire.QueueOut,
         problems=("not-waiting", "not-allowed", "unknown-session"),
     ),
@@ -316,7 +316,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_QUEUE}/resume",
         queue.resume,
         "send",
-        "Let what a stop left waiting go on.",
+        "Let the messages go on that a stop left waiting.",
         wire.QueueOut,
     ),
     Operation(
@@ -324,7 +324,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_ONE}/permissions/{{question}}",
         queue.answer,
         "approve",
-        "Answer a question of a run's. The first answer holds.",
+        "Answer a question of a run. The first answer counts.",
         wire.Empty,
         takes=wire.AnswerIn,
         problems=("unknown-question", "answered", "answer-late", "stale-answer"),
@@ -334,8 +334,9 @@ OPERATIONS: tuple[Operation, ...] = (
         "/v1/agui",
         agui.run,
         "send",
-        "A thread is a session: send what is new in it, answer what interrupted it, or join what "
-        "goes on; what comes of it, as events of AG-UI 1.0. It takes the right to read, too.",
+        "Run an AG-UI 1.0 thread, which is a session: send what is new, answer an interrupt, or "
+        "join the active run. The answer is a stream of AG-UI events. This also needs the right "
+        "to read.",
         "text/event-stream",
         takes=agui_input.RunAgentInput,
         query=(agui.LEAVING,),
@@ -343,14 +344,14 @@ OPERATIONS: tuple[Operation, ...] = (
         sends=True,
     ),
     Operation(
-        "GET", "/v1/cells", cells.paused, "read", "Cells that wait, everywhere.", cell_wire.Cells
+        "GET", "/v1/cells", cells.paused, "read", "List all cells that wait.", cell_wire.Cells
     ),
     Operation(
         "GET",
         f"{_ONE}/cells",
         cells.listed,
         "read",
-        "The cells of a session.",
+        "List the cells of a session.",
         cell_wire.Cells,
         problems=("unknown-session",),
     ),
@@ -359,7 +360,7 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_CELL}/frontier",
         cells.frontier,
         "read",
-        "Where a cell stands, and what it waits on.",
+        "Show the frontier of a cell, and the calls it waits on.",
         cell_wire.FrontierOut,
         problems=("unknown-session", "unknown-cell", "observer-busy", "cell-gone"),
         sends=True,
@@ -369,7 +370,8 @@ OPERATIONS: tuple[Operation, ...] = (
         f"{_CELL}/resume",
         cells.resume,
         "approve",
-        "Answer calls that a cell waits on: a message of the session, which waits for its turn.",
+        "Answer calls that a cell waits on. This is a message of the session: it waits for its "
+        "turn.",
         wire.TicketOut,
         status=202,
         takes=cell_wire.ResumeIn,

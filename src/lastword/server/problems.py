@@ -4,13 +4,13 @@ is in the log as well."""
 from __future__ import annotations
 
 import logging
-import re
 import secrets
 import traceback
 from collections.abc import Mapping
 from http import HTTPStatus
 
 import msgspec
+from starlette.types import Send
 
 from lastword.agent.permission import (
     AlreadyAnswered,
@@ -45,6 +45,7 @@ from lastword.server.wire import Problem
 
 log = logging.getLogger("lastword")
 
+ID = b"x-request-id"
 TYPE = "urn:lastword:problem:"
 TITLES: dict[str, tuple[int, str]] = {
     "bad-request": (400, "This cannot be understood"),
@@ -139,7 +140,7 @@ class Trouble(Exception):
         return msgspec.json.encode({**msgspec.structs.asdict(told), **self.extra})
 
 
-def trouble_of(error: LastwordError, space: str = "", session: str = "") -> Trouble:
+def trouble_of(error: LastwordError, space: str = "") -> Trouble:
     """What a caller is told of an error: by the names that it knows, and nothing of the machine."""
     slug = next((slug for kind, slug in _OF.items() if isinstance(error, kind)), "internal")
     if slug == "undurable":
@@ -152,11 +153,7 @@ def trouble_of(error: LastwordError, space: str = "", session: str = "") -> Trou
     extra = {"active": active and active.removeprefix(space)} if slug == "stale-run" else {}
     if isinstance(error, StaleGeneration | FutureGeneration):
         extra = {"current": error.current}
-    told = str(error)
-    if space and session:  # by its name within; nothing else is cut out of what is said
-        within = rf"(?<![\w./@+-]){re.escape(space + session)}(?![\w.@+-])"
-        told = re.sub(within, lambda _: session, told)
-    return Trouble(slug, told, extra=extra)
+    return Trouble(slug, error.told(lambda id_: id_.removeprefix(space)), extra=extra)
 
 
 def _owned(error: OwnedElsewhere) -> Trouble:
@@ -176,3 +173,17 @@ def mistake(error: Exception) -> Trouble:
     told = {"id": trouble.id, "error": kind}
     log.error("trouble id=%s error=%s at\n%s", trouble.id, kind, where, extra={"fields": told})
     return trouble
+
+
+async def refuse(trouble: Trouble, send: Send) -> None:
+    """Answer with a problem."""
+    body = trouble.body
+    headers = [
+        (b"content-type", b"application/problem+json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+        (ID, trouble.id.encode()),
+        *((name.encode(), value.encode()) for name, value in trouble.headers.items()),
+    ]
+    await send({"type": "http.response.start", "status": trouble.status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

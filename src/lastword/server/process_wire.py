@@ -21,7 +21,7 @@ class SignalIn(Struct, forbid_unknown_fields=True):
 
 
 class ProcessOut(Struct):
-    """A process that a run has started; `id` is what it goes on under, if it does."""
+    """A process that a run has started; `id` if it has one."""
 
     id: str
     pid: int

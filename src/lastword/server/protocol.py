@@ -15,11 +15,11 @@ from starlette.types import Scope
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from lastword.server.front import LABELS
+from lastword.server.asgi import LABELS
 from lastword.server.limits import RESERVE, ServerLimits, has_right_of_way, may_have_right_of_way
-from lastword.server.lines import ID, turned_away
+from lastword.server.lines import turned_away
 from lastword.server.pace import Pace
-from lastword.server.problems import Trouble
+from lastword.server.problems import ID, Trouble
 from lastword.server.ways import ClientConnection, Way, Ways
 from lastword.server.who import Who
 

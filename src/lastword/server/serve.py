@@ -18,6 +18,7 @@ from lastword.server.protocol import protocol
 _WAITING = 2048  # connections that the kernel keeps until they are taken
 AT_ONCE = 64  # of them that are taken in one step: a stop is not to wait for thousands
 _LAST_WORDS = 2  # seconds that answers under way have when all runs are stopped
+REREAD = signal.SIGUSR1  # not SIGHUP, which comes when a terminal is closed
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -100,8 +101,12 @@ async def serve(
     *,
     hosts: Collection[str] | None,
     ready: Callable[[], object],
+    reread: Callable[[], object] = bool,
 ) -> None:
-    """The same, until a signal comes; whoever sends two does not want to wait."""
+    """The same, until a signal comes; whoever sends two does not want to wait.
+
+    SIGUSR1 ends nothing: it is for `reread`.
+    """
     told, loop = asyncio.Event(), asyncio.get_running_loop()
     async with serving(desk, listening, hosts=hosts) as hurry:
 
@@ -112,7 +117,8 @@ async def serve(
 
         for number in _SIGNALS:
             loop.add_signal_handler(number, hear)
+        loop.add_signal_handler(REREAD, reread)
         ready()
         await told.wait()
-    for number in _SIGNALS:
+    for number in (*_SIGNALS, REREAD):
         loop.remove_signal_handler(number)

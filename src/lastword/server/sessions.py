@@ -15,7 +15,7 @@ from importlib import metadata
 from lastword.core.model import Attachment, Message, MessageId, Policy, SessionId
 from lastword.core.resume import ANSWERS
 from lastword.core.words import means_stop
-from lastword.errors import Busy, QueueFull, RuntimeClosed
+from lastword.errors import Busy, Named, QueueFull, RuntimeClosed
 from lastword.runtime.session import Session, sendable
 from lastword.runtime.ticket import Stopping, Ticket
 from lastword.server import wire
@@ -214,11 +214,12 @@ def _must_be_free(asked: ApiRequest, policy: Policy, many: int) -> None:
     """What the session would refuse as it stands. It is asked again when they are sent."""
     session, most = asked.session, asked.desk.runtime.settings.queue_limit
     if policy == "refuse" and session.busy:
-        raise Busy(f"session {session.id} is busy and refuses messages; nothing was done")
+        why = " is busy and refuses messages; nothing was done"
+        raise Busy("session ", Named(session.id), why)
     waits = policy not in _TAKES_OVER and (session.active if policy == "steer" else session.busy)
     if waits and len(session.waiting.messages) + many > most:
-        why = f"session {session.id} has room for {most} messages to wait"
-        raise QueueFull(f"{why}, and this would be more; nothing was done")
+        why = f" has room for {most} messages to wait, and this would be more; nothing was done"
+        raise QueueFull("session ", Named(session.id), why)
 
 
 def _must_be_words(asked: ApiRequest, said: wire.MessageIn) -> None:

@@ -85,7 +85,7 @@ class Shapes:
 
     def receipt(self, receipt: Receipt, *, settled: bool = False) -> wire.ReceiptOut:
         """With the names that its principal knows; `settled` if what was still ending has ended."""
-        known = renamed(receipt, self.out)
+        known = renamed(receipt, self.out) if self.space else receipt
         known = replace(known, unconfirmed=tuple(self.left(one) for one in known.unconfirmed))
         fields: dict[str, Any] = {one.name: getattr(known, one.name) for one in written(Receipt)}
         fields["messages"] = [

@@ -17,7 +17,9 @@ from lastword.errors import SlowWatcher
 from lastword.runtime.session import Session
 from lastword.server.hub import Hub
 from lastword.server.pieces import in_pieces
+from lastword.server.problems import Trouble
 from lastword.server.shapes import Shapes
+from lastword.server.who import Who
 
 HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -32,7 +34,8 @@ _KEPT = 32  # hubs that nobody watches any more: who was cut off comes back to t
 class Streams:
     """All event streams of a server."""
 
-    def __init__(self, *, stalled: float) -> None:
+    def __init__(self, *, stalled: float, knows: Callable[[Who | None], bool]) -> None:
+        self._knows = knows
         self._hubs: dict[str, Hub[Watcher]] = {}  # those that are watched
         self._left: dict[str, Hub[Watcher]] = {}  # and the last of those that were
         self._stalled = stalled
@@ -46,6 +49,8 @@ class Streams:
     @contextmanager
     def watched(self, hub: Hub[Watcher], watcher: Watcher) -> Generator[None]:
         """Have a watcher woken, and shown that the stream lives, until it leaves."""
+        if not self._knows(watcher.who):
+            raise _unknown()
         if not hub.watchers:
             self._hubs[hub.session.id] = hub
             self._left.pop(hub.session.id, None)
@@ -62,6 +67,14 @@ class Streams:
                 if self._hubs.get(hub.session.id) is hub:
                     del self._hubs[hub.session.id]
                     self._keep(hub)
+
+    def dismiss(self) -> int:
+        """End the streams of those who are not known any more; how many there were."""
+        every = [watcher for hub in self._hubs.values() for watcher in hub.watchers]
+        gone = [watcher for watcher in every if not self._knows(watcher.who)]
+        for watcher in gone:
+            watcher.dismiss()
+        return len(gone)
 
     def _keep(self, hub: Hub[Watcher]) -> None:
         if not hub.feed.closed:
@@ -131,6 +144,7 @@ class Watcher:
 
     __slots__ = (
         "_busy",
+        "_dismissed",
         "_due",
         "_ended",
         "_hub",
@@ -138,10 +152,12 @@ class Watcher:
         "_paused",
         "_receive",
         "_send",
+        "_serving",
         "_since",
         "_slow",
         "_source",
         "_task",
+        "who",
     )
 
     def __init__(
@@ -152,6 +168,7 @@ class Watcher:
         send: Send,
         source: Source | None = None,
     ) -> None:
+        self.who: Who | None = scope.get("lastword.who")
         self._hub = hub
         self._source = source or hub
         self._receive = receive
@@ -163,6 +180,8 @@ class Watcher:
         self._slow: asyncio.Task[None] | None = None  # that waits for it
         self._task = asyncio.current_task()
         self._ended = False
+        self._serving = False
+        self._dismissed = False
         extensions: dict[str, Any] = scope.get("extensions") or {}
         # Whether a write would have to wait for the one before it. Of a server that does not tell,
         # it is asked each time with a write of nothing, which returns when there is room.
@@ -179,8 +198,17 @@ class Watcher:
         if self._task:
             self._task.cancel()
 
+    def dismiss(self) -> None:
+        """Who asked for it may see no more of it."""
+        self._dismissed = True
+        if self._serving:
+            self.end()
+
     async def serve(self, number: int, first: bytes) -> None:
         """Send what happens after a number, until either side has had enough."""
+        if self._dismissed:
+            raise _unknown()
+        self._serving = True
         try:
             await self._send({"type": "http.response.start", "status": 200, "headers": HEADERS})
             for piece in in_pieces(b"retry: 1000\n\n" + first, more=True):
@@ -194,6 +222,8 @@ class Watcher:
             if here is None or not self._ended:
                 raise
             here.uncancel()
+            if self._dismissed and not self._paused():
+                await self._send(_body(b"", more=False))
         finally:
             self._number = None
             if self._slow:
@@ -249,6 +279,10 @@ class Watcher:
 
 def _body(body: bytes, *, more: bool = True) -> Message:
     return {"type": "http.response.body", "body": body, "more_body": more}
+
+
+def _unknown() -> Trouble:
+    return Trouble("unauthorized", "this key was good when it was shown, and is not any more")
 
 
 def _who_knows() -> bool:

@@ -13,7 +13,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast, get_args
 
@@ -58,6 +58,15 @@ class Who:
     def space(self) -> str:
         """What the names of their sessions begin with, inside."""
         return "" if self.principal == LOCAL else f"{self.principal}/"
+
+    def has(self, session: str, others: Collection[str] | None) -> bool:
+        """Whether a session is one of theirs. Whoever started the server has what is in the space
+        of none of the `others`; if nobody knows those, what is named as if it were in nobody's."""
+        if self.space:
+            return session.startswith(self.space)
+        if others is None:
+            return "/" not in session
+        return not any(session.startswith(f"{one}/") for one in others)
 
 
 def _rights(name: str, rights: object) -> frozenset[Right]:
@@ -119,6 +128,24 @@ class Keys:
         self._secret = secret or secrets.token_bytes(32)
         self._clock = clock
         self._links: dict[str, float] = {}  # and when each runs out
+
+    def replace(self, tokens: Iterable[ApiToken]) -> None:
+        """Know these tokens from here on, and no others. Who was known by one that is among them,
+        with the same rights, still is."""
+        fresh = {_hash(token.secret): token.who for token in tokens}
+        for key, who in fresh.items():
+            old = self._known.get(key)
+            fresh[key] = old if old is not None and old == who else who
+        self._known = fresh
+
+    def knows(self, who: Who | None) -> bool:
+        """Whether somebody who was known when they asked would be again."""
+        return who is PERSON or any(who is one for one in self._known.values())
+
+    @property
+    def principals(self) -> frozenset[str]:
+        """Whose tokens there are, beside those of whoever started the server."""
+        return frozenset(who.principal for who in self._known.values()) - {LOCAL}
 
     def whose(self, told: str) -> Who | None:
         """Whose token or key it is."""

@@ -57,7 +57,7 @@ class QueueChange(Struct, forbid_unknown_fields=True):
 
 
 class AnswerIn(Struct, forbid_unknown_fields=True):
-    """The answer to a question, as it was seen at that generation; the first one holds."""
+    """The answer to a question, as it was seen at that generation; the first answer counts."""
 
     allow: bool
     generation: Annotated[int, Meta(ge=0)]
@@ -79,7 +79,7 @@ class Problem(Struct):
 
 
 class Me(Struct):
-    """Who asks, and whom."""
+    """Who is asking, with which rights; and the server, its agent and its level."""
 
     name: str
     principal: str
@@ -96,7 +96,7 @@ class SignInLink(Struct):
 
 
 class KeyIn(Struct, forbid_unknown_fields=True):
-    """What stands in the fragment of a link."""
+    """The code in the fragment of a link."""
 
     code: Name
 
@@ -116,7 +116,7 @@ class OwnerOut(Struct):
 
 
 class SessionOut(Struct):
-    """A session, and how it stands; `owner` if another process has it."""
+    """A session and its state; `owner` if another process owns it."""
 
     id: str
     title: str
@@ -220,7 +220,7 @@ class QueuedOut(Struct):
 
 
 class QueueOut(Struct):
-    """What waits; `hushed` if a stop was the last word, and nothing starts by itself."""
+    """What waits; `hushed` if a stop came last, so that nothing starts by itself."""
 
     messages: list[QueuedOut]
     hushed: bool

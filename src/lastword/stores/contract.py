@@ -16,17 +16,16 @@ from datetime import UTC, datetime
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from lastword.core.cell import StoredCell, Values
+from lastword.core.entries import Entry, Unshown
 from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, SessionId
 from lastword.core.queue import AT_REST, Standing
 from lastword.core.receipt import Receipt
-from lastword.core.transcript import Entry, Said, Unshown
 from lastword.core.value import value
 from lastword.errors import OwnedElsewhere
 from lastword.stores.lease import Claim, Tenure
 
 State: TypeAlias = Literal["idle", "running", "waiting"]
 Place: TypeAlias = tuple[float, SessionId]
-_TITLE = 80  # characters
 
 
 @value
@@ -100,6 +99,7 @@ class Overview:
     at: float = 0.0  # when something was last written
     state: State = "idle"  # what whoever has it was doing when it last wrote
     owner: OtherOwner | None = None  # another process that has it
+    parent: SessionId | None = None  # if it is a child run's: the session above it
 
     @property
     def place(self) -> Place:
@@ -131,6 +131,14 @@ class LogPart:
         return self.before + len(self.entries)
 
 
+@value
+class StoreSize:
+    """How much a store holds."""
+
+    sessions: int  # that have a log
+    files: tuple[tuple[str, int], ...] = ()  # what each is for, and its bytes
+
+
 @runtime_checkable
 class Store(Protocol):
     """What survives the process. Every method may raise `StoreError`.
@@ -151,7 +159,8 @@ class Store(Protocol):
 
     async def load(self, session: SessionId) -> StoredSession | None:
         """Own the session and those below it, from here on; where it stands, also if it was
-        deleted; None if it never was. Owned by another that lives: `OwnedElsewhere`."""
+        deleted; None if it never was, as far as is known: a store made of a backup knows less, and
+        says where it begins. Owned by another that lives: `OwnedElsewhere`."""
         ...
 
     def claim(self, session: SessionId) -> Claim:
@@ -216,6 +225,10 @@ class Store(Protocol):
         """The sessions that have a log."""
         ...
 
+    async def size(self) -> StoreSize:
+        """What it holds. Asked often, by who watches over it."""
+        ...
+
     async def cells(self, session: SessionId | None = None) -> tuple[StoredCell, ...]:
         """The cells of a session, in the order they were made; without one, those of every session
         that have not ended."""
@@ -247,9 +260,3 @@ class Store(Protocol):
     async def close(self) -> None:
         """Let go of files and connections."""
         ...
-
-
-def title_of(entries: tuple[Entry, ...]) -> str:
-    """How the first message among them begins."""
-    first = next((e.message.text for e in entries if isinstance(e, Said)), "")
-    return " ".join(first[:1000].split())[:_TITLE]

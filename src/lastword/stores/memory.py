@@ -8,10 +8,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from lastword.core.cell import CellId, Values
+from lastword.core.entries import Began, Entry, Finished, Said, Unshown
 from lastword.core.model import Generation, MessageId, Outcome, RunId, SessionId
 from lastword.core.queue import AT_REST, Standing
 from lastword.core.receipt import Receipt
-from lastword.core.transcript import Began, Entry, Finished, Said, Unshown
 from lastword.errors import OwnedElsewhere, StaleWrite
 from lastword.stores.contract import (
     LogPart,
@@ -21,8 +21,8 @@ from lastword.stores.contract import (
     StoredCell,
     StoredMessage,
     StoredSession,
+    StoreSize,
     Write,
-    title_of,
 )
 from lastword.stores.lease import Claim, Tenure
 
@@ -110,7 +110,6 @@ class MemoryStore:
         row.generation, row.serial = write.generation, write.serial
         row.standing, row.state = write.standing, write.state
         row.at = max(row.at, write.at)
-        row.title = row.title or title_of(write.entries)
         first = len(row.entries)
         row.entries += write.entries
         row.cells |= {cell.id: cell for cell in write.cells}
@@ -162,6 +161,9 @@ class MemoryStore:
     async def sessions(self) -> tuple[SessionId, ...]:
         return tuple(session for session, row in self._rows.items() if row.entries)
 
+    async def size(self) -> StoreSize:
+        return StoreSize(sum(bool(row.entries) for row in self._rows.values()))
+
     async def cells(self, session: SessionId | None = None) -> tuple[StoredCell, ...]:
         if session is not None:
             return tuple(self._rows[session].cells.values()) if session in self._rows else ()
@@ -176,7 +178,8 @@ class MemoryStore:
         row = self._rows.get(session)
         if row is None or not row.entries:
             return None
-        return Overview(session, row.generation, row.title, row.at, row.state)
+        shown = row.generation, row.title, row.at, row.state
+        return Overview(session, *shown, parent=row.parent)
 
     async def recent(
         self, space: str, limit: int, before: Place | None = None
@@ -225,6 +228,7 @@ def _keep_messages(row: _Row, entries: tuple[Entry, ...], first: int) -> None:
     for number, entry in enumerate(entries, first):
         if isinstance(entry, Said):
             row.said[entry.message.id] = entry
+            row.title = row.title or entry.message.title
             row.open[entry.message.id] = number
             row.began.discard(entry.message.id)  # edited, or given back: it waits
         elif isinstance(entry, Began):

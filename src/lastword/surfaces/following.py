@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from lastword.core.picture import Picture
 from lastword.core.scene import Change, Phase, is_live
-from lastword.core.story import FeedEvent
+from lastword.core.story import FeedEvent, is_silenced
 from lastword.runtime.protocol import LogPage, View
 from lastword.runtime.session import Session
 
@@ -83,6 +83,9 @@ class Following:
 
     def may_leave(self, event: FeedEvent, change: Change) -> bool:
         """Whether it may be told now: for who could not do so at once."""
+        return not (self.is_silenced(event.generation) and is_live(change))
+
+    def is_silenced(self, generation: int) -> bool:
+        """Whether what a run did at a generation must not be told as if it were happening."""
         feed = self.session.feed
-        may = event.generation >= feed.fenced and not feed.claim.taken
-        return may or not is_live(change)
+        return is_silenced(generation, feed.fenced, taken=feed.claim.taken)

@@ -38,11 +38,12 @@ from lastword.cells.calls import answer, intend
 from lastword.cells.stubs import callable_as
 from lastword.cells.translation import result_of
 from lastword.core.cell import CallResult, CellId, CellOutcome, Ending, Frontier, PendingCall
+from lastword.core.entries import Nature
 from lastword.core.model import Status
-from lastword.core.past import followed_by
-from lastword.core.transcript import Nature, Shown
+from lastword.core.shown import Shown
+from lastword.core.transcript import followed_by
 from lastword.errors import CellError
-from lastword.runtime.ledger import Call
+from lastword.runtime.call import Call
 from lastword.runtime.run import Engine, Run
 
 NAME = "run_code"
@@ -142,8 +143,8 @@ class Code(WrapperToolset[Run]):
         while isinstance(now := await cell.wait(), Frontier):
             free = [call for call in now.pending if not await self._asks(run, call)]
             if not free:
-                if cell.id in run.shelf:  # what the calls would do is known only by now
-                    run.shelf.tell([run.shelf[cell.id].stored])
+                if cell.id in run.shelf.open:  # what the calls would do is known only by now
+                    run.shelf.tell([run.shelf.open[cell.id].stored])
                 break
             await cell.make(now.generation, free, partial(self._made, run, free, functions))
         return told(now, cell.printed[told_before:], cell.id)
@@ -216,7 +217,7 @@ def _left_at(run: Run, cell: str) -> tuple[int, tuple[PendingCall, ...]]:
         printed = len(PausableCell.taken_up(run, cell).printed)
     except (CellError, KeyError):
         return 0, ()  # whoever resumes it is told
-    frontier = run.shelf[CellId(cell)].stored.record.frontier
+    frontier = run.shelf.open[CellId(cell)].stored.record.frontier
     return printed, frontier.pending if frontier else ()
 
 

@@ -38,6 +38,7 @@ from lastword.agent.tools.mcp_link import Down, Link
 from lastword.agent.tools.mcp_posts import by_posts
 from lastword.agent.tools.mcp_wire import Connect, by_pipes
 from lastword.agent.tools.names import LONGEST_NAME, OURS, Names
+from lastword.engines.kit.pictures import PICTURES
 from lastword.runtime.run import Run
 
 log = logging.getLogger("lastword")
@@ -50,12 +51,6 @@ _GRACE = 1.0  # seconds for a server to end
 _LONGEST_TEXT = 50_000  # characters of a result
 _LARGEST_PICTURE = 5_000_000  # characters, as it is sent
 _MOST_PICTURES = 10  # of a result
-PICTURES = {  # that every provider's client takes, and how each begins
-    "image/png": b"\x89PNG\r\n\x1a\n",
-    "image/jpeg": b"\xff\xd8\xff",
-    "image/gif": b"GIF8",
-    "image/webp": b"RIFF",
-}
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 _OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
 

@@ -5,34 +5,39 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from lastword.cli import settings
+from lastword.cli import own_engine, settings
 from lastword.cli.chat.start import chat
 from lastword.cli.chat.words import plain
 from lastword.errors import LastwordError
+from lastword.extras import need
 from lastword.runtime.runtime import Runtime
 from lastword.surfaces import GRACE
 
 if TYPE_CHECKING:
-    from lastword.agent.assistant import Assistant
-    from lastword.agent.config import Config, FoundSettings
+    from lastword.agent.config import FoundSettings
+    from lastword.agent.permission import Questions
+    from lastword.core.model import Policy
+    from lastword.runtime.run import Engine
 
 ABOUT = """\
 Talk to an agent in this directory, and stop it whenever you like.
 
-Without --model it is the one that OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY is for;
-without any key, a rehearsal, which is no language model and needs none."""
+Without --engine it is the agent that comes with lastword, and without --model
+the one that OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY is for; without
+any key, a rehearsal, which is no language model and needs none."""
 
 
 def options(parser: argparse.ArgumentParser) -> None:
     """What can be said behind `lastword chat`."""
-    for names, about in (
-        (("-p", "--prompt"), "send this, write the answer to the output, and leave; - reads it"),
-        (("--session",), "which conversation to go on with, or begin (main; with -p, a new one)"),
-        (("--store",), f"where it is kept ({settings.STORE}, or what LASTWORD_STORE says)"),
+    for names, shown, about in (
+        (("-p", "--prompt"), "TEXT", "send this, print the answer, and leave; - reads the input"),
+        (("--session",), "SESSION", "the conversation to go on with (main; with -p, a new one)"),
+        (("--store",), "ADDRESS", f"where it is kept ({settings.STORE}, or LASTWORD_STORE)"),
     ):
-        parser.add_argument(*names, metavar=names[-1].strip("-").upper(), help=about)
+        parser.add_argument(*names, metavar=shown, help=about)
+    own_engine.option(parser)
     settings.lease_option(parser)
     settings.options(parser)
 
@@ -40,13 +45,9 @@ def options(parser: argparse.ArgumentParser) -> None:
 def main(asked: argparse.Namespace) -> int:
     """Do it; the exit code."""
     try:
-        config = settings.settled(asked, "lastword chat", lambda found: _trusts(found, asked))
-        store = settings.store_of(config, asked, settings.STORE, lambda path: _opens(path, asked))
-        agent = settings.maker(config, asked, store)(config.roots, ())
-        return asyncio.run(_talk(agent, config, store, asked))
-    except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed; pip install '.[chat]' brings it"
-        print(f"lastword chat: {why}", file=sys.stderr)
+        needed = [] if asked.engine else ["agent"]
+        need("a chat", *needed, *(["chat"] if _somebody_is_there(asked) else []))
+        return asyncio.run(_talk(_engine(asked) if asked.engine else _agent(asked), asked))
     except (LastwordError, ValueError) as error:
         print(f"lastword chat: {error}", file=sys.stderr)
     return 1
@@ -82,21 +83,44 @@ def _agrees(question: str) -> bool:
         return False
 
 
-async def _talk(agent: Assistant, config: Config, store: str, asked: argparse.Namespace) -> int:
-    mode = settings.mode_of(config)
+class _Talks(NamedTuple):
+    """With whom."""
+
+    engine: Engine
+    questions: Questions | None
+    model: str
+    mode: Policy
+    store: str
+
+
+def _engine(asked: argparse.Namespace) -> _Talks:
+    """A team's own."""
+    engine = own_engine.engine_named(asked.engine)
+    mode, store = own_engine.mode_of(asked), own_engine.store_of(asked)
+    return _Talks(engine, None, asked.engine, mode, store)
+
+
+def _agent(asked: argparse.Namespace) -> _Talks:
+    config = settings.settled(asked, "lastword chat", lambda found: _trusts(found, asked))
+    store = settings.store_of(config, asked, settings.STORE, lambda path: _opens(path, asked))
+    agent = settings.maker(config, asked, store)(config.roots, ())
+    return _Talks(agent.engine, agent.questions, agent.model, settings.mode_of(config), store)
+
+
+async def _talk(to: _Talks, asked: argparse.Namespace) -> int:
     async with Runtime(
-        agent.engine,
-        store=store,
+        to.engine,
+        store=to.store,
         lease=asked.lease,
-        on_message=mode,
-        before_tool=agent.questions.as_before_tool(),
+        on_message=to.mode,
+        before_tool=to.questions.as_before_tool() if to.questions else None,
         grace=GRACE,
     ) as runtime:
         return await chat(
             runtime,
             asked.session,
             prompt=asked.prompt,
-            questions=agent.questions,
-            model_name=agent.model,
-            mode=mode,
+            questions=to.questions,
+            model_name=to.model,
+            mode=to.mode,
         )

@@ -9,25 +9,25 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Generator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from secrets import token_hex
 from typing import TextIO
 
 from lastword.cli.chat.asking import OpenQuestions
-from lastword.cli.chat.words import about, plain, receipt_lines, short
+from lastword.cli.chat.piped import Piped
+from lastword.cli.chat.words import plain, receipt_lines, short
 from lastword.cli.chat.writing import Writing
-from lastword.core.entries import Asked, Finished, Text
-from lastword.core.model import Outcome, RunId
+from lastword.core.model import Outcome
 from lastword.core.question import Question
 from lastword.core.receipt import Receipt
-from lastword.core.story import FeedEvent
 from lastword.errors import LastwordError
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
 from lastword.runtime.tasks import Tasks
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.ticket import Stopping
+from lastword.surfaces.following import Following
 
 _BY_SIGNAL = 128  # and its number: what a shell calls a command that a signal ended
 _UNREAD = _BY_SIGNAL + signal.SIGPIPE
@@ -154,10 +154,10 @@ class _Once:
         return 1
 
     async def _answer(self, text: str, by: str) -> int:
-        message = token_hex(8)
-        events = self._session.events()
+        following, message = Following(self._session), token_hex(8)
+        following.begin_after(self._session.last_event)
         ticket = await self._session.send(text, id=message, by=by)
-        reading = self._tasks.start(self._read(events, message), name="read")
+        reading = self._tasks.start(self._read(following, message), name="read")
         try:
             await self._out.writing.written()
             await reading
@@ -170,21 +170,15 @@ class _Once:
             self._say(f"the answer was not completed: {outcome}")
         return int(outcome is not Outcome.COMPLETED)
 
-    async def _read(self, events: AsyncIterator[FeedEvent], message: str) -> None:
-        run: RunId | None = None
+    async def _read(self, following: Following, message: str) -> None:
+        piped = Piped(message, self._out.put, self._deny)
         try:
-            async for event in events:
-                fact = event.fact
-                if message in about(fact):
-                    if isinstance(fact, Finished):
-                        if fact.outcome not in _TO_THE_END:
-                            self._out.writing.cut()
-                        return
-                    run = event.run
-                elif isinstance(fact, Text) and fact.run == run:
-                    self._out.put(fact.text)
-                elif isinstance(fact, Asked) and fact.question:
-                    self._deny(fact.question)
+            async for _, changes in following.heard():
+                piped.tell(changes, following.picture)
+                if piped.outcome is not None:
+                    break
+            if piped.outcome not in _TO_THE_END:
+                self._out.writing.cut()
         finally:
             self._out.end()
 

@@ -5,11 +5,22 @@ It is the picture that is drawn live, so what is told here is what was shown the
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from lastword.cli.chat.words import count, short
 from lastword.core.entries import Entry, Summary
 from lastword.core.model import MessageId, Outcome, SessionId
 from lastword.core.picture import Picture
-from lastword.core.scene import Aside, Joined, MessageItem, NoteItem, TurnHead, TurnItem, Words
+from lastword.core.scene import (
+    Aside,
+    Joined,
+    MessageItem,
+    NoteItem,
+    ReceiptItem,
+    TurnHead,
+    TurnItem,
+    Words,
+)
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
 
@@ -48,8 +59,10 @@ def recap_lines(log: tuple[Entry, ...]) -> list[str]:
                 notes += [part.text for part in parts if isinstance(part, Aside)]
             case NoteItem(text=text):
                 notes.append(text)
+            case ReceiptItem():
+                pass  # a turn that was stopped says so
             case _:
-                pass
+                assert_never(item)
     if not turns:
         return []
     earlier = " and earlier ones" if any(isinstance(entry, Summary) for entry in log) else ""

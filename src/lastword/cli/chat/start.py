@@ -60,12 +60,8 @@ async def chat(
         why = "this is not a terminal; lastword chat -p TEXT sends one message"
         print(f"lastword chat: {why}", file=sys.stderr)
         return _MISUSED
-    try:
-        from lastword.cli.chat.talk import Chat  # noqa: PLC0415 - needs an extra
-    except ModuleNotFoundError as error:
-        why = f"{error.name} is not installed; pip install '.[chat]' brings it"
-        print(f"lastword chat: {why}", file=sys.stderr)
-        return 1
+    from lastword.cli.chat.talk import Chat  # noqa: PLC0415 - needs an extra
+
     name = session or await _free(runtime)
     with runtime.session(name).held():  # while it is open here, it is this terminal's
         talk = Chat(runtime, name, questions, model_name=model_name, mode=mode, by=by)

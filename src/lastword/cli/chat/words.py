@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import unicodedata
 
-from lastword.core.entries import Began, Finished
-from lastword.core.model import MessageId, Status
+from lastword.core.model import Status
 from lastword.core.receipt import Receipt
 from lastword.core.rows import in_brief
-from lastword.core.story import Fact
 
 _TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _PICTURES = 0x2400  # where the pictures of the control characters begin
@@ -106,8 +104,3 @@ def width(text: str) -> int:
     if text.isascii():
         return len(text) + 7 * text.count("\t")
     return sum(2 if unicodedata.east_asian_width(c) in "WFA" else 1 for c in text)
-
-
-def about(fact: Fact) -> tuple[MessageId, ...]:
-    """The messages whose turn has come, or has ended."""
-    return fact.messages if isinstance(fact, Began | Finished) else ()

@@ -31,10 +31,12 @@ from pydantic_ai.tools import DeferredToolRequests
 from pydantic_ai.usage import UsageLimits
 
 from lastword.core.model import Message
-from lastword.core.repair import without
-from lastword.core.transcript import LeftOut, Shown
+from lastword.core.shown import Shown
+from lastword.engines.kit.compaction import Compaction
+from lastword.engines.kit.declined import ShownHistory
+from lastword.engines.kit.trouble import UNSENDABLE, ModelFailed, no_answer
 from lastword.engines.pydantic_ai.calls import ModelCalls
-from lastword.engines.pydantic_ai.compaction import Compaction
+from lastword.engines.pydantic_ai.compaction import asking
 from lastword.engines.pydantic_ai.converted import GivenHistory
 from lastword.engines.pydantic_ai.declined import Unsendable, declined, was_sent
 from lastword.engines.pydantic_ai.fenced import Approve, Fenced, Sending, hold_nested_agents
@@ -42,13 +44,7 @@ from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import content_of, native_of
 from lastword.engines.pydantic_ai.prompt import Prompted
 from lastword.engines.pydantic_ai.rendering import rendered
-from lastword.engines.pydantic_ai.trouble import (
-    GARBLED,
-    NO_ANSWER,
-    UNSENDABLE,
-    ModelFailed,
-    in_words,
-)
+from lastword.engines.pydantic_ai.trouble import GARBLED, in_words
 from lastword.runtime.run import Run
 
 hold_nested_agents()  # from here on, in whatever engine's run
@@ -79,21 +75,19 @@ class PydanticAI:
         self._fitting = Fitting(compaction.room) if compaction else None
 
     async def __call__(self, run: Run) -> None:
-        history = await self._history(run)
-        heard = _Heard(run)
+        showing = ShownHistory(run, await self._history(run))
+        heard = _Heard(run, showing)
         refused: Exception | None = None
         while True:
             try:
-                return await self._ask(run, history, heard)
+                return await self._ask(run, showing.history, heard)
             except (AgentRunError, NotImplementedError, RuntimeError, Unsendable) as error:
                 refused = refused or error  # what is told is what was wrong with all of it
-                less = self._less(run, history, heard, error)
+                less = showing.less(declined(error))
                 if not less and isinstance(refused, AgentRunError):
                     raise in_words(refused, said=heard.said) from refused
                 if not less:
                     raise refused from error.__cause__
-            history = without(history, less)
-            heard.left += less
             if heard.begun:  # what was said of an answer that was refused is not a part of the next
                 await run.emit("\n\n")
 
@@ -115,24 +109,11 @@ class PydanticAI:
             await _drive(run, agent_run, heard, self._known_model())
             await _answer(run, agent_run, calls.answered, said=heard.said)
 
-    def _less(
-        self,
-        run: Run,
-        history: Sequence[Shown],
-        heard: _Heard,
-        error: Exception,
-    ) -> tuple[LeftOut, ...]:
-        """What to leave out, if the provider did not take what was in the first request."""
-        status = declined(error)
-        if not status:
-            return ()
-        refused_before = heard.left or run.declined(status)
-        return run.less(history) if refused_before and not heard.answered else ()
-
     async def _history(self, run: Run) -> Sequence[Shown]:
         model = self._known_model()
         if self._compaction and self._fitting and model:
-            return await self._compaction(run, model, beside=self._fitting.beside)
+            ask, beside = asking(run, model), self._fitting.beside
+            return await self._compaction.shortened(run, ask, beside=beside)
         return run.history
 
     def _known_model(self) -> Model | None:
@@ -182,14 +163,13 @@ async def _answer(
 class _Heard:
     """What a model says, passed on as it says it."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, showing: ShownHistory) -> None:
         self.said = False  # whether the person was told something of the answer under way
         self.begun = False  # whether anything of it came
-        self.answered = False  # whether a request of the run was taken
-        self.left: list[LeftOut] = []  # without what it was asked
         self.steered: list[Message] = []  # what has joined it
         self.noted: list[str] = []  # what the session told its model meanwhile
         self._run = run
+        self._showing = showing
 
     async def all_of(self, events: AsyncIterator[AgentStreamEvent]) -> None:
         self.said = self.begun = False
@@ -200,27 +180,12 @@ class _Heard:
                 if not was_sent(error):
                     why = f"{UNSENDABLE} ({type(error).__name__})"
                     raise Unsendable(why, UNSENDABLE) from error
-                broken = "the answer broke off: " if self.said else ""
-                raise ModelFailed(
-                    f"{broken}{NO_ANSWER} ({type(error).__name__})", NO_ANSWER
-                ) from error
+                raise no_answer(type(error).__name__, begun=self.said) from error
             if event is None:
                 break
             self.begun = True
             self.said = await _say(self._run, event) or self.said
-
-        if not self.answered:
-            await self._taken()
-
-    async def _taken(self) -> None:
-        """The provider took what it was asked; what was left out of that is left out for good.
-
-        It is known when all of an answer has come: some refuse after they have begun to speak.
-        """
-        self.answered = True
-        self._run.leave_out(*self.left)
-        for one in self.left:
-            await self._run.progress(one.text)
+        await self._showing.taken()
 
 
 async def _say(run: Run, event: AgentStreamEvent) -> bool:

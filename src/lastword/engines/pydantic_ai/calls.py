@@ -21,46 +21,14 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ToolCallPart, ToolR
 from pydantic_ai.output import OutputContext
 from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, ToolDefinition
 
-from lastword.core.transcript import Nature
+from lastword.core.entries import Nature
+from lastword.engines.kit.calls import Calls, NotMade
 from lastword.engines.pydantic_ai.history import native_of
-from lastword.engines.pydantic_ai.innermost import making
 from lastword.engines.pydantic_ai.rendering import explained, rendered
-from lastword.runtime.ledger import Call
+from lastword.runtime.call import Call
 from lastword.runtime.run import Run
 
 _NOT_YET = (ApprovalRequired, CallDeferred)
-
-
-class _Asked:
-    """One call."""
-
-    def __init__(self, run: Run, part: ToolCallPart, nature: Nature) -> None:
-        self._body: Callable[[], Awaitable[Any]] | None = None
-        arguments = part.args if isinstance(part.args, str) else part.args_as_json_str()
-        self.call: Call[Any] = run.asked(
-            part.tool_name, arguments, self._make, nature=nature, native=native_of(part), late=True
-        )
-        self.call.render = rendered
-        self.call.explain = explained
-        self.call.puts_off = _NOT_YET
-
-    async def _make(self) -> object:
-        if self._body is None:
-            return None
-        with making(self.call):
-            try:
-                return await self._body()
-            except SkipToolExecution as skipped:
-                return skipped.result
-
-    async def make(self, body: Callable[[], Awaitable[Any]]) -> object:
-        self._body = body
-        try:
-            return await self.call()
-        except PermissionError as error:
-            if self.call.allowed:
-                raise  # the tool's own
-            raise ToolFailed(str(error)) from error
 
 
 class ModelCalls:
@@ -69,21 +37,36 @@ class ModelCalls:
     def __init__(self, run: Run) -> None:
         self.run = run
         self.answered: OutputContext | None = None  # what the run's answer was made of
-        self._asked: dict[str, _Asked] = {}
+        self._calls = Calls(run)
 
     def ask(self, part: ToolCallPart, tool: ToolDefinition | None) -> None:
         """Write down what the model asked for."""
-        self._asked[part.tool_call_id] = _Asked(self.run, part, _nature(tool))
+        said = part.args if isinstance(part.args, str) else part.args_as_json_str()
+        nature, native = _nature(tool), native_of(part)
+        call = self._calls.ask(
+            part.tool_call_id, part.tool_name, said, nature=nature, native=native, late=True
+        )
+        call.render = rendered
+        call.explain = explained
+        call.puts_off = _NOT_YET
 
     async def make(
         self, part: ToolCallPart, tool: ToolDefinition | None, body: Callable[[], Awaitable[Any]]
     ) -> object:
         """Make it; the tool begins inside the body."""
-        if part.tool_call_id not in self._asked:
+
+        async def made() -> object:
+            try:
+                return await body()
+            except SkipToolExecution as skipped:
+                return skipped.result
+
+        if self._calls.get(part.tool_call_id) is None:
             self.ask(part, tool)
-        made = await self._asked[part.tool_call_id].make(body)
-        self._asked.pop(part.tool_call_id, None)
-        return made
+        try:
+            return await self._calls.make(part.tool_call_id, made)
+        except NotMade as error:
+            raise ToolFailed(str(error)) from error
 
     async def carry_out(
         self,
@@ -93,16 +76,16 @@ class ModelCalls:
         """Have those made that are carried out elsewhere; what may not be made is answered here."""
         refused, carried = DeferredToolResults(), dict[str, Call[Any]]()
         for part in requests.calls:
-            asked = self._asked.get(part.tool_call_id)
-            if asked is None or asked.call.made:
+            call = self._calls.get(part.tool_call_id)
+            if call is None or call.made:
                 continue
             try:
-                await asked.call.ready()
+                await call.ready()
             except PermissionError as error:
                 refused.calls[part.tool_call_id] = ToolFailed(str(error))
-                del self._asked[part.tool_call_id]
+                self._calls.forget(part.tool_call_id)
             else:
-                carried[part.tool_call_id] = asked.call
+                carried[part.tool_call_id] = call
         await self.run.may("what was put off")
         left = requests.remaining(refused) if refused.calls else requests
         given = await self._carried(carried, lambda: handle(left)) if left else None
@@ -123,24 +106,23 @@ class ModelCalls:
                 given = await handle()
             except Exception as error:
                 for call in calls.values():
-                    call.answered(error)
+                    call.end(error)
                 raise
         for id_, call in calls.items():
             if given is not None and id_ in given.calls:
-                call.answered(given.calls[id_])
-                self._asked.pop(id_, None)
+                call.end(given.calls[id_])
+                self._calls.forget(id_)
             else:
                 call.put_off()
         return given
 
     def skip(self, call: str, why: str) -> None:
         """It is not made."""
-        if asked := self._asked.pop(call, None):
-            asked.call.skip(why)
+        self._calls.skip(call, why)
 
     def settle(self, messages: Iterable[ModelMessage]) -> None:
         """What the model is told of calls that reached no tool is what became of them."""
-        if not self._asked:
+        if not self._calls:
             return
         for message in messages:
             for part in message.parts if isinstance(message, ModelRequest) else ():

@@ -1,139 +1,22 @@
-"""Long histories, made shorter before the model's window is full.
-
-It is the run's own work: the requests are the run's, and the summary is written down only if the
-run still holds its session when it is there. A summary that cannot be had is no reason to fail:
-what does not fit is then shown shortened.
-"""
+"""Who is asked for a summary of a long history: the agent's own model (`kit.compaction`)."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-
 from pydantic_ai.direct import model_request
-from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import ModelRequest, TextPart, UserPromptPart
 from pydantic_ai.models import KnownModelName, Model
 
-from lastword.core.brief import cut
-from lastword.core.model import Attachment
-from lastword.core.transcript import Shown
-from lastword.engines.pydantic_ai.files import letters_of
-from lastword.runtime.checks import encodable
+from lastword.engines.kit.compaction import Summarise
 from lastword.runtime.run import Run
 
-log_ = logging.getLogger("lastword")
-_LETTERS = 4  # in a token, about
-_WORD = 8  # letters, with what is around it
-_LEAST = 400  # letters of a conversation that are worth a request
-_ASK = (
-    "Summarise this conversation for yourself: you will go on with the summary alone in its place. "
-    "Keep what the person wants, what was decided, names, paths and numbers, what was done with "
-    "which result, what was stopped and what may have executed. Write plainly, in at most "
-    "{words} words.\n\n{conversation}"
-)
 
+def asking(run: Run, model: Model | KnownModelName | str) -> Summarise:
+    """Asks it, at the run's cost."""
 
-@dataclass(frozen=True, slots=True)
-class Compaction:
-    """When to shorten, and to what."""
+    async def ask(text: str) -> str:
+        answer = await model_request(model, [ModelRequest([UserPromptPart(text)])])
+        usage = answer.usage
+        run.costs(answer.model_name or "", usage.input_tokens, usage.output_tokens)
+        return "".join(part.content for part in answer.parts if isinstance(part, TextPart))
 
-    window: int = 128_000  # tokens that the model can take in
-    full: float = 0.75  # of it: then the older part is summarised
-    keep: float = 0.25  # of it: what stays as it is, the newest
-    words: int = 600  # of the summary
-
-    @property
-    def room(self) -> float:
-        """Letters that a request may have, so that the answer has room too."""
-        return self.window * self.full * _LETTERS
-
-    async def __call__(
-        self, run: Run, model: Model | KnownModelName | str, *, beside: int = 0
-    ) -> Sequence[Shown]:
-        """What the model is to be shown, shortened if it has to be.
-
-        `beside` is how many letters of instructions and tools go with it.
-        """
-        history = run.history
-        if _size(history) + beside < self.room:
-            return history
-        older = self._older(history)
-        if not older:
-            return history
-        upto = older[-1].run
-        if upto is None:  # a summary, and nothing behind it
-            return history
-        await run.progress("Summarising what was said so far.")
-        try:
-            summary = await self._summary(run, model, older)
-        except AgentRunError as error:
-            kind = type(error).__name__
-            log_.warning("not summarised session=%s run=%s error=%s", run.session, run.id, kind)
-            return history
-        return await run.summarise(summary, upto=upto) if summary.strip() else history
-
-    async def _summary(
-        self, run: Run, model: Model | KnownModelName | str, older: Sequence[Shown]
-    ) -> str:
-        """Of one piece after another, each of which fits, with the summary of those before it."""
-        most = max(int(self.room) - len(_ASK) - self.words * _WORD, _LEAST)
-        lines = [cut(_line(item), most // 4) for item in older]
-        summary = ""
-        for piece in _pieces(lines, most):
-            told = "\n".join([f"summary: {summary}", *piece] if summary else piece)
-            asked = UserPromptPart(encodable(_ASK.format(words=self.words, conversation=told)))
-            run.must_hold("this request to the model")
-            answer = await model_request(model, [ModelRequest([asked])])
-            run.used(answer.model_name or "", answer.usage.input_tokens, answer.usage.output_tokens)
-            summary = "".join(part.content for part in answer.parts if isinstance(part, TextPart))
-            summary = cut(summary, self.words * _WORD * 2)
-        return summary
-
-    def _older(self, history: Sequence[Shown]) -> list[Shown]:
-        """Whole turns, up to the oldest that fits into what is kept; never the one to answer.
-
-        An earlier summary is of them: the new one takes its place.
-        """
-        runs = list(dict.fromkeys(item.run for item in history if item.run))
-        kept, room = set(runs[-1:]), self.window * self.keep * _LETTERS
-        for run in reversed(runs[:-1]):
-            room -= _size([item for item in history if item.run == run])
-            if room < 0:
-                break
-            kept.add(run)
-        return [
-            item
-            for item in history
-            if item.role == "summary" or (item.run and item.run not in kept)
-        ]
-
-
-def _size(history: Sequence[Shown]) -> int:
-    return sum(
-        len(item.text) + len(item.name) + sum(map(letters_of, _files(item))) for item in history
-    )
-
-
-def _line(item: Shown) -> str:
-    """An item of a conversation, with its files by name."""
-    files = "".join(f" [{one.name or one.media_type}]" for one in _files(item))
-    return f"{item.role} {item.name}: {item.text}{files}"
-
-
-def _files(item: Shown) -> tuple[Attachment, ...]:
-    return item.message.attachments if item.message else ()
-
-
-def _pieces(lines: Sequence[str], most: int) -> Iterator[list[str]]:
-    """The lines, as many at a time as have so many letters."""
-    piece: list[str] = []
-    room = most
-    for line in lines:
-        if piece and len(line) > room:
-            yield piece
-            piece, room = [], most
-        piece.append(line)
-        room -= len(line) + 1
-    yield piece
+    return ask

@@ -1,8 +1,8 @@
 """What was put into the framework's words once stays so: a turn costs what is new, however long the
 conversation was before it.
 
-The turns that have ended stand for good (`core.past`). Their messages are made once for a session
-and a model, and so is what makes them sendable. Every run gets a list of its own with the same
+The turns that have ended stand for good (`Past`). Their messages are made once for a session and a
+model, and so is what makes them sendable. Every run gets a list of its own with the same
 messages in it, and adds what is its own; the framework changes none but the last request.
 """
 
@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 from pydantic_ai.messages import ModelMessage, ModelRequest
 from pydantic_ai.models import Model
 
-from lastword.core.past import ForGood, Past
-from lastword.core.transcript import Shown
+from lastword.core.shown import Shown
+from lastword.core.transcript import ForGood, Past
 from lastword.engines.pydantic_ai.fitting import prompts
 from lastword.engines.pydantic_ai.history import Rewording, messages_of
 from lastword.engines.pydantic_ai.sendable import Sendable, sendable

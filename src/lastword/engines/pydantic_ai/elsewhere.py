@@ -68,5 +68,5 @@ async def _counted(
     await run.may("what was put off")
     with ExitStack() as acts:
         for part in requests.calls:
-            acts.enter_context(run.act(part.tool_name).under_way())
+            acts.enter_context(run.acting(part.tool_name))
         return await handle(requests)

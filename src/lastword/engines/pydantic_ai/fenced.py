@@ -41,19 +41,17 @@ from pydantic_ai.tools import (
 )
 from pydantic_core import ValidationError, to_jsonable_python
 
+from lastword.engines.kit.reaching import making
+from lastword.engines.kit.trouble import BROKE_OFF, NO_ANSWER, ModelFailed
 from lastword.engines.pydantic_ai.calls import ModelCalls
 from lastword.engines.pydantic_ai.converted import GivenHistory
 from lastword.engines.pydantic_ai.elsewhere import hold_handlers
 from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import with_own_ids
-from lastword.engines.pydantic_ai.innermost import (
-    hold_functions,
-    hold_toolsets,
-    making,
-)
+from lastword.engines.pydantic_ai.innermost import hold_functions, hold_toolsets
 from lastword.engines.pydantic_ai.requests import hold_models
 from lastword.engines.pydantic_ai.sendable import safe_parameters
-from lastword.engines.pydantic_ai.trouble import BROKE_OFF, NO_ANSWER, ModelFailed, broke_off
+from lastword.engines.pydantic_ai.trouble import broke_off
 from lastword.runtime.framework import run_inside
 from lastword.runtime.run import Run
 
@@ -136,7 +134,7 @@ class Fenced(AbstractCapability[Any]):
         if (run := run_inside()) is None:
             return await handler(args)
         run.must_hold(f"this call of {call.tool_name}")
-        with making(run.act(call.tool_name)):
+        with making(run.acting(call.tool_name)):
             return await handler(args)
 
     async def wrap_output_process(
@@ -205,7 +203,7 @@ class Sending(AbstractCapability[Any]):
         )
         if self.calls is None:
             if run := run_inside():
-                run.used_soon(*used)
+                run.costs_soon(*used)
             return response
         if request_context.streaming and broke_off(response):
             why = BROKE_OFF if response.parts else NO_ANSWER
@@ -217,7 +215,7 @@ class Sending(AbstractCapability[Any]):
         for part in response.parts:
             if isinstance(part, ToolCallPart) and part.tool_name not in outputs:
                 self.calls.ask(part, tools.get(part.tool_name))
-        self.calls.run.used(*used)
+        self.calls.run.costs(*used)
         return response
 
     async def handle_deferred_tool_calls(

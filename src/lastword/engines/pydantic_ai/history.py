@@ -6,7 +6,6 @@ words from the session's log, so that a stop can leave nothing in it that a prov
 
 from __future__ import annotations
 
-import json
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -27,13 +26,13 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model
 
+from lastword.core.entries import Native
 from lastword.core.model import CallId, Message
-from lastword.core.resume import ANSWERS
-from lastword.core.shown import WORDLESS
-from lastword.core.transcript import Native, Shown
-from lastword.engines.pydantic_ai.files import attached
-from lastword.engines.pydantic_ai.sendable import is_id, safe_part, wire_id, wire_name
-from lastword.runtime.checks import encodable
+from lastword.core.shown import Shown
+from lastword.engines.kit import files
+from lastword.engines.kit.wire import is_id, kept, native, wire_id, wire_name
+from lastword.engines.pydantic_ai.files import in_its_words, reader
+from lastword.engines.pydantic_ai.sendable import safe_part
 
 ENGINE = "pydantic-ai"
 _SAID_BY_THE_MODEL = {"thinking", "assistant", "call"}
@@ -117,19 +116,19 @@ def _systems(model: Model) -> list[str]:
 
 
 def _said(item: Shown, ids: Mapping[CallId | None, str]) -> ModelResponsePart | None:
-    kept = _kept(item.native)
+    back = _kept(item.native)
     match item.role:
         case "thinking":
-            kept.pop("tool_call_id", None)
-            return ThinkingPart(item.text, **kept) if kept else None
+            back.pop("tool_call_id", None)
+            return ThinkingPart(item.text, **back) if back else None
         case "call":
-            kept.pop("signature", None)
-            kept["tool_call_id"] = ids[item.call]
-            return ToolCallPart(wire_name(item.name), item.text, **kept)
+            back.pop("signature", None)
+            back["tool_call_id"] = ids[item.call]
+            return ToolCallPart(wire_name(item.name), item.text, **back)
         case _:
             for name in ("signature", "tool_call_id"):
-                kept.pop(name, None)
-            return TextPart(item.text, **kept)
+                back.pop(name, None)
+            return TextPart(item.text, **back)
 
 
 def _told(item: Shown, ids: Mapping[CallId | None, str], model: Model | None) -> ModelRequestPart:
@@ -147,15 +146,9 @@ def content_of(
     text: str, message: Message | None, model: Model | None = None
 ) -> str | list[UserContent]:
     """What a person sent, with what came with it as far as the model can take it."""
-    if message is None or not message.attachments:
-        return text if text.strip() else WORDLESS
-    brought = [
-        content
-        for one in message.attachments
-        if one.media_type != ANSWERS  # for a program, of which the model is told what came
-        for content in attached(one, model)
-    ]
-    return ([text, *brought] if text.strip() else brought) or WORDLESS
+    content = [in_its_words(one) for one in files.content_of(text, message, reader(model))]
+    [first, *_] = content
+    return content if (message and message.attachments) or not isinstance(first, str) else first
 
 
 def with_own_ids(response: ModelResponse) -> ModelResponse:
@@ -178,11 +171,11 @@ def native_of(part: Part) -> Native | None:
     plain = {name: value for name in _KEPT if (value := getattr(part, name, None)) is not None}
     if not plain.get("provider_name"):
         return None
-    return Native(ENGINE, encodable(json.dumps(plain, ensure_ascii=False, default=str)))
+    return native(ENGINE, **plain)
 
 
-def _kept(native: Native | None) -> dict[str, Any]:
-    return json.loads(native.data) if native and native.engine == ENGINE else {}
+def _kept(given: Native | None) -> dict[str, Any]:
+    return kept(given, ENGINE)
 
 
 def _provider(parts: Sequence[ModelResponsePart]) -> str | None:

@@ -5,70 +5,29 @@ calls and a thread to be started, all of which may wait. So it is asked in the p
 of others begins: at every toolset's `call_tool`, at the function of a tool or of an output, and
 where a request to an MCP server leaves. They do what they did wherever there is no run of
 lastword's; a framework that has moved them is an error at the start.
-
-Which run that is, is known to `runtime.asking` and to nobody else.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import cache, wraps
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from pydantic_ai import _function_schema, _output  # where functions are called
 from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
 
+from lastword.engines.kit.reaching import reached
 from lastword.engines.pydantic_ai.seams import Seam, checked
 from lastword.runtime.checks import must_not_be_generated, must_not_generate
-from lastword.runtime.executor import Part
 from lastword.runtime.fence import is_async, name_of
-from lastword.runtime.framework import ForFrameworks, run_inside
+from lastword.runtime.framework import run_inside
 
 _PASS_ON = ("pydantic_ai.toolsets.", "pydantic_ai.mcp")  # they call what is checked by itself
 _SENDS = ("mcp.client.session", "ClientSession", "send_request")
-
-
-class Counted(Protocol):
-    """A call that is being made: the ledger's, or one that only the run counts."""
-
-    def under_way(self) -> AbstractContextManager[Part]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Making:
-    call: Counted
-    run: ForFrameworks | None  # whose call it is: a run that is started in it makes its own
-
-
-_making: ContextVar[_Making | None] = ContextVar("lastword_making", default=None)
-
-
-@contextmanager
-def making(call: Counted) -> Generator[None]:
-    """What is reached inside belongs to this call."""
-    token = _making.set(_Making(call, run_inside()))
-    try:
-        yield
-    finally:
-        _making.reset(token)
-
-
-@contextmanager
-def reached(name: str) -> Generator[Part]:
-    """Around code of others that is a tool, or may be; refused once the run lost its session."""
-    if (run := run_inside()) is None:
-        yield Part()
-        return
-    made = _making.get()
-    counted = made.call if made and made.run is run else run.act(name)
-    with counted.under_way() as part:
-        yield part
 
 
 @cache
@@ -183,8 +142,9 @@ def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 
 def _in_step(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     async def checked(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the tool's own
-        with reached(name):
+        with reached(name) as part:
             result = await function(*args, **kwargs)
+            part.gave(result)
         must_not_be_generated(result, name)
         return result
 
@@ -196,6 +156,7 @@ def _in_thread(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         with reached(name) as part:
             result = function(*args, **kwargs)
             part.over = not inspect.isawaitable(result)
+            part.gave(result)
         if inspect.isawaitable(result):  # its first line is yet to come, where it is awaited
             return _awaited(result, name)
         must_not_be_generated(result, name)

@@ -8,11 +8,9 @@ keeps such things as they were, so each is put right here, right before the requ
 from __future__ import annotations
 
 import json
-import re
 from collections import ChainMap
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from typing import Any, TypeVar, cast
 
 from pydantic_ai.messages import (
@@ -36,16 +34,12 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 
 from lastword.core.shown import WORDLESS, as_object
+from lastword.engines.kit.wire import is_id, safely, same, wire_id, wire_name
 from lastword.engines.pydantic_ai.files import sendable_file
 from lastword.runtime.checks import encodable
 
-T = TypeVar("T")
 P = TypeVar("P", bound="Part")
 Part = ModelRequestPart | ModelResponsePart
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
-_LONGEST_NAME = 64
-_UNNAMED = "unnamed"
 _NOTHING = "[nothing]"
 
 
@@ -90,21 +84,6 @@ class Sendable:
     def _put_right(self, message: ModelMessage) -> ModelMessage:
         right = (_put_right(part, self.model) for part in message.parts)
         return with_parts(message, [self.ids.own(part) for part in right if part])
-
-
-def wire_name(name: str) -> str:
-    """A tool's name in letters and length that every provider takes, although nobody has it."""
-    return _NOT_OF_A_NAME.sub("_", name)[:_LONGEST_NAME] if name.strip() else _UNNAMED
-
-
-def is_id(given: str) -> bool:
-    """Whether every provider takes it as the id of a call."""
-    return _ID.fullmatch(given) is not None
-
-
-def wire_id(id_: object) -> str:
-    """An id in letters and length that every provider takes."""
-    return f"call_{blake2b(str(id_).encode(errors='replace'), digest_size=12).hexdigest()}"
 
 
 def safe_parameters(parameters: ModelRequestParameters) -> ModelRequestParameters:
@@ -198,7 +177,7 @@ def readable(part: ToolReturnPart) -> ToolReturnPart:
     if type(content) in (list, tuple):
         pieces = cast("Sequence[Any]", content)
         told = [_in_letters(piece) for piece in pieces]
-        return part if _same(told, pieces) else replace(part, content=told)
+        return part if same(told, pieces) else replace(part, content=told)
     told = _in_letters(content)
     return part if told is content else replace(part, content=told)
 
@@ -242,7 +221,7 @@ def _told(content: str | Sequence[UserContent], model: Model | None) -> str | Se
     if isinstance(content, str):
         return content if content.strip() else WORDLESS
     told = [sendable_file(item, model) for item in content if not _is_blank(item)]
-    return content if _same(told, content) and told else told or WORDLESS
+    return content if same(told, content) and told else told or WORDLESS
 
 
 def _is_blank(item: UserContent) -> bool:
@@ -264,29 +243,6 @@ def safe_part(part: P) -> P:
     return replace(part, **changed) if changed else part
 
 
-def safely(value: T) -> T:
-    """The value itself, if every text in it can be sent; otherwise one in which it can."""
-    given: Any = value
-    match given:
-        case str():
-            return cast("T", encodable(given))
-        case list() | tuple():
-            items = cast("Sequence[Any]", given)
-            new = [safely(item) for item in items]
-            return value if _same(new, items) else cast("T", new)
-        case dict():
-            pairs = cast("dict[Any, Any]", given)
-            made = {safely(key): safely(item) for key, item in pairs.items()}
-            same = _same([*made, *made.values()], [*pairs, *pairs.values()])
-            return value if same else cast("T", made)
-        case _:
-            return value
-
-
 def with_parts(message: ModelMessage, parts: list[Any]) -> ModelMessage:
     """The message, or one like it that has these parts."""
-    return message if _same(parts, message.parts) else replace(message, parts=parts)
-
-
-def _same(new: Sequence[object], old: Sequence[object]) -> bool:
-    return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+    return message if same(parts, message.parts) else replace(message, parts=parts)

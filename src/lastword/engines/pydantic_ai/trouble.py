@@ -16,32 +16,21 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.messages import ModelResponse
 
-from lastword.errors import EngineFailed
+from lastword.engines.kit.trouble import (
+    NO_ANSWER,
+    ModelFailed,
+    error_in,
+    no_answer,
+    of_http,
+    quoted,
+    unreached,
+)
 
 GARBLED = (AttributeError, TypeError, LookupError, ValueError)  # what reading a non-answer raises
 _NOTHING = "the model answered nothing"
-BROKE_OFF = "the answer broke off: the provider did not say that it was all"
-UNSENDABLE = "no request can be made of what there is to show the model"
-NO_ANSWER = "the provider sent something that is not an answer"
-_WHY = {
-    400: "did not take the request",
-    401: "refused the key",
-    403: "does not allow this key to do that",
-    404: "does not know this model, or there is nothing at this address",
-    429: "is asked too often, or the account has run out",
-}
 _TELL = ("openai", "anthropic")  # of whom it is known that they say when an answer is all
-_LONGEST = 300  # letters of what a provider says
 _ASKED_BADLY = re.compile(r"Tool '(?P<tool>.*)' exceeded max retries count of (?P<times>\d+)")
 _UNREACHABLE = getattr(exceptions, "ModelConnectionError", ModelAPIError)  # older ones have no such
-
-
-class ModelFailed(EngineFailed):
-    """The model could not be asked, or did not answer. What was said so far is kept."""
-
-    def __init__(self, message: str, kind: str = "") -> None:
-        super().__init__(message)
-        self.kind = kind
 
 
 def in_words(error: AgentRunError, *, said: bool = False) -> ModelFailed:
@@ -52,13 +41,14 @@ def in_words(error: AgentRunError, *, said: bool = False) -> ModelFailed:
     match error:
         case ContentFilterError():
             line = f"the model declined: {_refusal(error)}"
+            return ModelFailed(line, "the model or its provider declined")
         case UnexpectedModelBehavior():
             line = _misbehaved(error, said=said)
+            return ModelFailed(line, "the model's answer could not be used")
         case ModelAPIError():
-            line = f"the answer broke off: {_failed(error)}" if said else _failed(error)
+            return _failed(error, said=said)
         case _:
-            line = error.message
-    return ModelFailed(" ".join(line.split()), _kind(error))
+            return ModelFailed(error.message, type(error).__name__)
 
 
 def broke_off(response: ModelResponse) -> bool:
@@ -71,25 +61,6 @@ def broke_off(response: ModelResponse) -> bool:
     if response.provider_name not in _TELL or "finish_reason" in details:
         return False
     return response.state == "incomplete" or response.finish_reason in (None, "stop")
-
-
-def _kind(error: AgentRunError) -> str:
-    """What the model of a later turn is told: nothing that a provider or a model said."""
-    match error:
-        case ContentFilterError():
-            return "the model or its provider declined"
-        case UnexpectedModelBehavior():
-            return "the model's answer could not be used"
-        case ModelHTTPError(status_code=status):
-            return f"the provider {_why(status)} (HTTP {status})"
-        case ModelAPIError():
-            return "the provider failed, or could not be reached"
-        case _:
-            return type(error).__name__
-
-
-def _why(status: int) -> str:
-    return _WHY.get(status, "is in trouble itself" if status >= 500 else "refused")
 
 
 def _misbehaved(error: UnexpectedModelBehavior, *, said: bool) -> str:
@@ -107,31 +78,25 @@ def _misbehaved(error: UnexpectedModelBehavior, *, said: bool) -> str:
         return "the model's answers were not of the form asked for" if said else _NOTHING
     if "ended without content" in error.message or "Invalid response" in error.message:
         return NO_ANSWER
-    return f"the model's answer cannot be used: {error.message[:_LONGEST]}"
+    return f"the model's answer cannot be used: {quoted(error.message)}"
 
 
 def _refusal(error: ContentFilterError) -> str:
     """What the model said, or its provider; it is in the answer that came with the error."""
     try:
         details = json.loads(error.body or "[]")[-1]["provider_details"]
-        return str(details["refusal"])[:_LONGEST]
+        return quoted(str(details["refusal"]))
     except (LookupError, TypeError, ValueError):
         return "its provider's filter stopped the answer"
 
 
-def _failed(error: ModelAPIError) -> str:
+def _failed(error: ModelAPIError, *, said: bool) -> ModelFailed:
+    model = error.model_name
     if isinstance(error, ModelHTTPError):
-        status = error.status_code
-        return f"{error.model_name}: the provider {_why(status)} (HTTP {status}){_said(error)}"
+        words = error_in(error.body).get("message")
+        told = words if isinstance(words, str) else ""
+        return of_http(error.status_code, told, model=model, begun=said)
     if "decode" in error.message:
-        return f"{error.model_name}: {NO_ANSWER}"
-    why = "cannot be reached" if isinstance(error, _UNREACHABLE) else "failed"
-    return f"{error.model_name}: the provider {why} ({error.message[:_LONGEST]})"
-
-
-def _said(error: ModelHTTPError) -> str:
-    body = error.body
-    while isinstance(body, dict) and "error" in body:
-        body = body["error"]  # pyright: ignore[reportUnknownVariableType] - as it comes from outside
-    text = body.get("message") if isinstance(body, dict) else body  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return f": {text[:_LONGEST]}" if isinstance(text, str) and text else ""
+        return no_answer(model=model, begun=said)
+    reached = not isinstance(error, _UNREACHABLE)
+    return unreached(error.message, model=model, begun=said, failed=reached)

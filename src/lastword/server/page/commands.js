@@ -31,7 +31,7 @@ export const COMMANDS = {
     );
   },
   receipt: (controls) => controls.showReceipt() || controls.say("Nothing was stopped here."),
-  processes: (controls) => controls.showProcesses() || controls.say("No process goes on."),
+  processes: (controls) => controls.showProcesses() || controls.say("Nothing goes on under an id."),
   queue: (controls) => controls.showQueue() || controls.say("Nothing waits."),
   programs: (controls) => controls.showProgram() || controls.say("No program waits."),
 };

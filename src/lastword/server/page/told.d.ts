@@ -65,7 +65,7 @@ export interface CallPartOut {
   call: string;
   name: string;
   arguments: string;
-  nature: "" | "idempotent" | "post" | "read_only";
+  nature: "" | "idempotent" | "inner" | "post" | "read_only";
   status: Status;
   content: string;
   error: boolean;
@@ -647,7 +647,7 @@ export interface TurnItemOut {
 }
 
 export interface Unconfirmed {
-  kind: "child" | "delivery" | "process" | "run" | "session" | "task" | "tool";
+  kind: "child" | "delivery" | "process" | "run" | "session" | "task" | "tool" | "write";
   name: string;
 }
 

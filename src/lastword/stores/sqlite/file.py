@@ -19,6 +19,7 @@ from pathlib import Path
 from lastword.errors import StoreError
 
 APPLICATION = 0x6C617374  # "last", which also the `file` command can see
+BACKUP = 0x6C617362  # "lasb": a copy, which is no store until it is restored
 PATIENCE = 5.0  # seconds to wait for whoever else has the file locked
 _OLDEST_SQLITE = (3, 37, 0)
 _NUMBERED = re.compile(r"sqlite-(\d+)\.sql")
@@ -55,9 +56,9 @@ class DatabaseFile:
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             db = self.connect("FULL")
             try:
-                self._version(db)
+                self.version(db)
                 self._log_ahead(db)
-                self._migrate(db)
+                self.migrate(db)
             except BaseException:
                 db.close()
                 raise
@@ -83,6 +84,15 @@ class DatabaseFile:
             db.close()
             raise
         return db
+
+    def sizes(self) -> tuple[tuple[str, int], ...]:
+        """The bytes of the file, and of the log of changes that SQLite keeps beside it."""
+        log_ = self.path.with_name(f"{self.path.name}-wal")
+        found = list[tuple[str, int]]()
+        for name, path in (("database", self.path), ("wal", log_)):
+            with suppress(FileNotFoundError):
+                found.append((name, path.stat().st_size))
+        return tuple(found)
 
     def must_be_there(self) -> None:
         """A file that was deleted can still be written, but what for?"""
@@ -134,17 +144,23 @@ class DatabaseFile:
                 "files beside its own; it was not opened"
             )
 
-    def _version(self, db: sqlite3.Connection) -> int:
-        """The schema that the file has; 0 if it is new."""
-        application, version, tables = _recognised(db)
-        if application == APPLICATION:
+    def version(self, db: sqlite3.Connection, application: int = APPLICATION) -> int:
+        """The schema that the file has; 0 if it is new. Raises StoreError if it is not ours."""
+        found, version, tables = _recognised(db)
+        if found == application:
             if version > (known := len(_migrations())):
                 raise StoreError(
                     f"{self.path}: written by a newer lastword (schema {version}; this one knows "
                     f"{known}); it was not opened"
                 )
             return version
-        if application or version or tables:
+        if found == BACKUP:
+            raise StoreError(
+                f"{self.path}: this is a backup, and no store; `lastword restore` makes one of it"
+            )
+        if found == APPLICATION:
+            raise StoreError(f"{self.path}: this is a store, and no backup of one")
+        if found or version or tables:
             raise StoreError(
                 f"{self.path}: this is the database of another program; it was not touched"
             )
@@ -168,12 +184,13 @@ class DatabaseFile:
                 )
             return
 
-    def _migrate(self, db: sqlite3.Connection) -> None:
-        if self._version(db) == len(_migrations()):
+    def migrate(self, db: sqlite3.Connection) -> None:
+        """Bring it to the schema that this lastword writes."""
+        if self.version(db) == len(_migrations()):
             return
         for number, script in enumerate(_migrations(), 1):
             with transaction(db):
-                if self._version(db) >= number:
+                if self.version(db) >= number:
                     continue  # somebody was here first
                 for statement in _statements(script):
                     db.execute(statement)

@@ -63,3 +63,15 @@ def cuts(
     rows = db.execute(f"{_MARKED} AND number > ? ORDER BY number", (session, "unshown", after))
     found = [(number, decode(kind, body)) for number, kind, body in rows]
     return tuple((n, one) for n, one in found if isinstance(one, Unshown) and one.run in runs)
+
+
+def sessions(db: sqlite3.Connection) -> tuple[SessionId, ...]:
+    """Those that have a log."""
+    found = db.execute("SELECT id FROM sessions WHERE length > 0 ORDER BY key")
+    return tuple(SessionId(name) for (name,) in found)
+
+
+def count(db: sqlite3.Connection) -> int:
+    """How many have a log."""
+    [(found,)] = db.execute("SELECT count(*) FROM sessions WHERE length > 0")
+    return int(found)

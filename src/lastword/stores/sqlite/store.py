@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from lastword.core.cell import Values
-from lastword.core.entries import Entry
+from lastword.core.entries import Entry, Unshown
 from lastword.core.model import MessageId, RunId, SessionId
 from lastword.core.receipt import Receipt
-from lastword.core.transcript import Unshown
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.stores.codec import is_large
 from lastword.stores.contract import (
@@ -26,14 +25,16 @@ from lastword.stores.contract import (
     StoredCell,
     StoredMessage,
     StoredSession,
+    StoreSize,
     Write,
 )
 from lastword.stores.lease import LENGTH, Claim, Tenure, boottime
-from lastword.stores.sqlite import cells, parts, tables
+from lastword.stores.sqlite import cells, parts, retention, tables
 from lastword.stores.sqlite.file import PATIENCE, DatabaseFile, transaction
 from lastword.stores.sqlite.health import wrong
 from lastword.stores.sqlite.line import Line, StoreJob
 from lastword.stores.sqlite.owners import Owner
+from lastword.stores.sqlite.retention import UnusedSession
 from lastword.stores.sqlite.tables import Encoded, Tables
 from lastword.stores.sqlite.writer import AT_ONCE, Writer
 
@@ -53,7 +54,7 @@ class _Opened:
         self.writing: Line | None = None
         self.writer: Writer | None = None
         self._reader: sqlite3.Connection | None = None
-        self._file = file
+        self.file = file
         self._tenure = tenure
 
     async def open(self) -> None:
@@ -74,16 +75,16 @@ class _Opened:
         self._tenure.nudge = self.writing.nudge
 
     def _open(self, _: object) -> Writer:
-        durable = self._file.open()
+        durable = self.file.open()
         try:
-            with self._file.putting_in_words("it was not opened"):
+            with self.file.putting_in_words("it was not opened"):
                 asked = boottime()
                 with transaction(durable):
                     self.owner.enter(durable)
                 self._tenure.answered(asked)
-                self._reader = self._file.connect("FULL")
+                self._reader = self.file.connect("FULL")
                 self._reader.execute("PRAGMA query_only = ON")
-                self.writer = Writer(self._file, self.owner, self.tables, durable, self._tenure)
+                self.writer = Writer(self.file, self.owner, self.tables, durable, self._tenure)
         except BaseException:
             durable.close()
             raise
@@ -92,7 +93,7 @@ class _Opened:
     def _read(self, jobs: list[StoreJob]) -> None:
         for job in jobs:
             try:
-                with self._file.putting_in_words("nothing was read"):
+                with self.file.putting_in_words("nothing was read"):
                     job.result = job.work(self._reader)
             except StoreError as error:
                 job.error = error
@@ -206,7 +207,11 @@ class SqliteStore:
         return await self._read(lambda db: tables.message(db, session, id))
 
     async def sessions(self) -> tuple[SessionId, ...]:
-        return await self._read(tables.sessions)
+        return await self._read(parts.sessions)
+
+    async def size(self) -> StoreSize:
+        file = self._ready()[0].file
+        return await self._read(lambda db: StoreSize(parts.count(db), file.sizes()))
 
     async def cells(self, session: SessionId | None = None) -> tuple[StoredCell, ...]:
         return await self._read(lambda db: cells.cells(db, session))
@@ -227,6 +232,15 @@ class SqliteStore:
     async def delete(self, session: SessionId) -> None:
         own = self._own()
         await self._write(lambda db: own.delete(db, session))
+
+    async def unused(self, since: float) -> tuple[UnusedSession, ...]:
+        """The sessions last used before a time, in seconds since 1970; the oldest first."""
+        return await self._read(lambda db: retention.unused(db, since))
+
+    async def prune(self, session: SessionId, since: float) -> bool:
+        """Delete it, if it is still one of those and nothing in it waits; whether it was."""
+        own = self._own()
+        return await self._write(lambda db: own.prune(db, session, since))
 
     async def check(self) -> list[str]:
         """What is wrong with the file, a line each; it is read from end to end."""

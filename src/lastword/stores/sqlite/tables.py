@@ -10,7 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from lastword.core.entries import Began, Entry, Finished, Said
 from lastword.core.model import Generation, MessageId, Outcome, SessionId
@@ -33,11 +33,11 @@ from lastword.stores.contract import (
     StoredMessage,
     StoredSession,
     Write,
-    title_of,
 )
 from lastword.stores.lease import Claim, Tenure
 from lastword.stores.sqlite import cells
 from lastword.stores.sqlite.owners import Owner
+from lastword.stores.sqlite.retention import is_unused
 
 _AT_ONCE = 100  # entries that are read in no time
 
@@ -55,7 +55,8 @@ class Encoded:
     @classmethod
     def of(cls, write: Write) -> Encoded:
         rows = tuple(encode_large(e) if is_large(e) else encode(e) for e in write.entries)
-        title = title_of(write.entries).encode(errors="replace").decode()
+        titles = (entry.message.title for entry in write.entries if isinstance(entry, Said))
+        title = next(titles, "").encode(errors="replace").decode()
         cells = tuple((cell, encode_cell(cell)) for cell in write.cells)
         return cls(write, encode_standing(write.standing), rows, title, cells)
 
@@ -79,19 +80,23 @@ class Tables:
         self._tenure = tenure
         self._held: dict[SessionId, Claim] = {}  # those that were lost too, by claims that ended
         self._claimed: dict[SessionId, Claim] = {}  # in the transaction under way
-        self._gone: set[SessionId] = set()  # taken, or let go, as that found or will have it
+        self._gone: set[SessionId] = set()  # taken, as that found
+        self._released: set[SessionId] = set()  # let go, as that will have it
 
     def settle(self, *, committed: bool) -> None:
         """The transaction has ended, one way or the other."""
         if committed:
             for session in self._gone & self._held.keys():
                 self._held[session].end()
+            for session in self._released & self._held.keys():
+                self._held.pop(session).end()  # nobody here remembers it
             for session, claim in self._claimed.items():
                 if before := self._held.get(session):
                     before.end()
                 self._held[session] = claim
         self._claimed.clear()
         self._gone.clear()
+        self._released.clear()
 
     def claim(self, session: SessionId) -> Claim:
         """What there is of a session that was loaded, or written, and has not been lost."""
@@ -106,7 +111,7 @@ class Tables:
     def load(self, db: sqlite3.Connection, session: SessionId) -> StoredSession | None:
         row = _find(db, session)
         if row is None:
-            self._insert(db, session)
+            row = self._insert(db, session)
         elif row.owner != self._owner.epoch:
             self._owner.look(db)
             if living := self._owner.living(db, row.owner):
@@ -120,13 +125,13 @@ class Tables:
         row = _find(db, session)
         if row is None or row.owner != self._owner.epoch:
             return
-        family = [row.key, *(key for (key,) in db.execute(_BELOW, (session,)).fetchall())]
         ours = "key = ? AND owner = ?"
-        for key in family:
+        unwritten = f"length = 0 AND generation IS {_FLOOR}"
+        for key, name in [(row.key, session), *db.execute(_BELOW, (session,)).fetchall()]:
             mine = (key, self._owner.epoch)
-            db.execute(f"DELETE FROM sessions WHERE {ours} AND generation IS NULL", mine)  # noqa: S608 - ours
+            db.execute(f"DELETE FROM sessions WHERE {ours} AND {unwritten}", mine)  # noqa: S608 - ours
             db.execute(f"UPDATE sessions SET owner = 0 WHERE {ours}", mine)  # noqa: S608 - ours
-        self._gone.add(session)
+            self._released.add(name)
 
     def commit(self, db: sqlite3.Connection, encoded: Encoded) -> None:
         write = encoded.write
@@ -170,7 +175,7 @@ class Tables:
         self._holds(write.session)
 
     def delete(self, db: sqlite3.Connection, session: SessionId) -> None:
-        below = [key for (key,) in db.execute(_BELOW, (session,)).fetchall()]
+        below = [key for key, _ in db.execute(_BELOW, (session,)).fetchall()]
         row = _find(db, session)
         if row is not None:
             self._must_own(db, session, row)
@@ -185,6 +190,15 @@ class Tables:
         for key in below:
             _empty(db, key)
             db.execute("DELETE FROM sessions WHERE key = ?", (key,))
+
+    def prune(self, db: sqlite3.Connection, session: SessionId, since: float) -> bool:
+        self.load(db, session)  # or another has it
+        unused = is_unused(db, session, since)
+        if unused:
+            self.delete(db, session)
+        self.release(db, session)
+        del self._claimed[session]
+        return unused
 
     def lost(self, db: sqlite3.Connection, among: Collection[SessionId]) -> tuple[SessionId, ...]:
         found = {session: _find(db, session) for session in among if session in self._held}
@@ -228,12 +242,12 @@ class Tables:
         return tuple(self._shown(db, row) for row in found.fetchall())
 
     def _shown(self, db: sqlite3.Connection, row: tuple[Any, ...]) -> Overview:
-        id_, generation, title, at, state, owner = row
+        id_, generation, title, at, state, owner, parent = row
         ours = owner == self._owner.epoch
         living = None if ours else self._owner.living(db, owner)
         if not ours and not living and state == "running":
             state = "waiting"  # what was running is lost, and nobody has settled that yet
-        return Overview(id_, generation, title, at, state, living)
+        return Overview(id_, generation, title, at, state, living, parent)
 
     def _must_be_newest(self, write: Write) -> None:
         """Who loaded a session, and was let go, goes on with nothing that waited in line."""
@@ -258,13 +272,15 @@ class Tables:
             raise OwnedElsewhere(session, why)
 
     def _insert(self, db: sqlite3.Connection, session: SessionId) -> _Row:
-        added = db.execute(
-            "INSERT INTO sessions (id, owner) VALUES (?, ?)", (session, self._owner.epoch)
+        db.execute(
+            "INSERT INTO sessions (id, owner, generation, serial)"  # noqa: S608 - ours
+            f" VALUES (?, ?, {_FLOOR}, coalesce({_FLOOR}, 0))",
+            (session, self._owner.epoch),
         )
-        return _Row(added.lastrowid or 0, None, 0, 0, self._owner.epoch)
+        return cast("_Row", _find(db, session))
 
     def _take_below(self, db: sqlite3.Connection, session: SessionId) -> None:
-        for (key,) in db.execute(_BELOW, (session,)).fetchall():
+        for key, _ in db.execute(_BELOW, (session,)).fetchall():
             self._take(db, key)
 
     def _take(self, db: sqlite3.Connection, key: int) -> None:
@@ -330,18 +346,13 @@ def message(db: sqlite3.Connection, session: SessionId, id: MessageId) -> Stored
     return StoredMessage(said.message, said.run, ended, bool(began))
 
 
-def sessions(db: sqlite3.Connection) -> tuple[SessionId, ...]:
-    """Those that have a log."""
-    found = db.execute("SELECT id FROM sessions WHERE length > 0 ORDER BY key")
-    return tuple(SessionId(name) for (name,) in found)
-
-
-_SHOWN = "id, generation, title, at, state, owner"
+_FLOOR = "(SELECT max(floor) FROM restores)"  # where what is new begins; NULL: at the beginning
+_SHOWN = "id, generation, title, at, state, owner, parent"
 _BELOW = """
 WITH RECURSIVE below (key, id) AS (
   SELECT key, id FROM sessions WHERE parent = ?
   UNION SELECT sessions.key, sessions.id FROM sessions JOIN below ON sessions.parent = below.id
-) SELECT key FROM below
+) SELECT key, id FROM below
 """
 
 

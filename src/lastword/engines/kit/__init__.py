@@ -1,0 +1,33 @@
+"""What every engine around a framework needs; nothing here knows one.
+
+An adapter of your own is made of this. It asks the run before whatever it does (`Calls`, `inner`,
+`run.acting`), says where the code of others begins (`making`, `reached`), holds their threads, and
+shows the model what the log has (`lastword.engines` has that in providers' own words).
+"""
+
+from __future__ import annotations
+
+from lastword.engines.kit.calls import Calls, NotMade, inner
+from lastword.engines.kit.compaction import Compaction
+from lastword.engines.kit.declined import ShownHistory
+from lastword.engines.kit.reaching import making, reached
+from lastword.engines.kit.rendering import explain, render
+from lastword.engines.kit.threads import hold_threads
+from lastword.engines.kit.trouble import ModelFailed, no_answer, of_http, unreached
+
+__all__ = [
+    "Calls",
+    "Compaction",
+    "ModelFailed",
+    "NotMade",
+    "ShownHistory",
+    "explain",
+    "hold_threads",
+    "inner",
+    "making",
+    "no_answer",
+    "of_http",
+    "reached",
+    "render",
+    "unreached",
+]

@@ -1,0 +1,127 @@
+"""The Containerfile: its steps are done in a bare root, and the server is run there as it says."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.deploy.container import FILE, UID, Container, bare_root, instructions, take_away
+from tests.deploy.proxies import free_port
+from tests.scenarios import ROOT
+from tests.server.client import Client, upto
+
+TOKEN = "a token for the container"  # noqa: S105 - of a server that lives for one test
+LASTWORD = "/opt/lastword/bin/lastword"
+ALONE = ("/usr/bin/env", "--unset=LASTWORD_STORE")  # there is no store yet
+SAID = ROOT / ".artefacts" / "container"  # what the doctor said, for whoever looks
+
+
+@pytest.mark.scenario("O13")
+def test_the_file_has_an_argument_for_its_base_a_user_and_an_init() -> None:
+    told = dict(instructions(FILE.read_text(encoding="utf-8")))
+
+    assert told["FROM"] == "${BASE}"
+    assert told["USER"] == str(UID)
+    assert told["ENTRYPOINT"].startswith('["/usr/bin/tini", "--", ')
+    assert told["VOLUME"] == "/var/lib/lastword"
+    assert "/readyz" in told["HEALTHCHECK"]
+
+
+@pytest.mark.scenario("O13")
+@pytest.mark.deep("it makes a Debian, and installs into it: minutes")
+async def test_the_steps_make_a_server_that_is_held_at_the_level_that_is_told(
+    tmp_path: Path,
+) -> None:
+    container = Container(bare_root(tmp_path))
+    try:
+        container.build()
+        is_held_as_told(container)
+        await serves_and_ends(container, tmp_path)
+    finally:
+        take_away(container.root)
+
+
+def is_held_as_told(container: Container) -> None:
+    user = said(container, "user", container.started())
+    assert f"an ordinary user (uid {UID})" in user
+    assert level(user) == "tree"
+    root = container.inside("--chdir", "/")
+    weak = ("/usr/bin/setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    assert level(said(container, "root without rights", [*root, *weak])) == "tree"
+    assert level(said(container, "root", root)) == "sealed"
+
+
+def said(container: Container, by: str, before: list[str]) -> str:
+    """What the doctor says there."""
+    done = container.told([*before, *ALONE, LASTWORD, "doctor"])
+    assert done.returncode == 0, done.stderr
+    SAID.mkdir(parents=True, exist_ok=True)
+    (SAID / f"doctor as {by}.txt").write_text(done.stdout, encoding="utf-8")
+    return done.stdout
+
+
+def level(told: str) -> str:
+    found = re.search(r"^level: (\w+)", told, re.MULTILINE)
+    assert found, told
+    return found[1]
+
+
+async def serves_and_ends(container: Container, folder: Path) -> None:
+    """It answers, keeps what is said in its volume, and ends when it is asked to."""
+    port = free_port()
+    mounts = volume_and_tokens(folder)
+    here = {"0.0.0.0": "127.0.0.1", "8420": str(port)}  # noqa: S104 - it is not listened on
+    words = [here.get(word, word) for word in (*container.entrypoint, *container.command)]
+    process = await asyncio.create_subprocess_exec(
+        *(*container.started(*mounts), *words),
+        env={"PATH": "/usr/bin:/bin", **container.environment},
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout
+        told = await process.stdout.readline()
+        assert told.startswith(b"Open http://127.0.0.1:%d/" % port), told
+        health = [word.replace("8420", str(port)) for word in container.health]
+        assert container.told([*container.started(), *health]).returncode == 0
+        client = Client(port, TOKEN)
+        async with client.events("s") as events:
+            await client.send("s", "hello")
+            await upto(events, "ended")
+
+        ask_to_end(process.pid)
+
+        rest, _ = await process.communicate()
+        assert b"Goodbye" in rest
+        assert process.returncode == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    looked = container.told([*container.started(*mounts), LASTWORD, "doctor", "--level", "group"])
+    assert "store: sqlite:/var/lib/lastword/lastword.db is whole, 1 session" in looked.stdout
+
+
+def volume_and_tokens(folder: Path) -> list[str]:
+    volume, tokens = folder / "volume", folder / "tokens.toml"
+    volume.mkdir()
+    tokens.touch(0o600)
+    tokens.write_text(f"[ann]\ntoken = {TOKEN!r}\n")
+    for one in (volume, tokens):
+        os.chown(one, UID, UID)
+    return [
+        *("--bind", str(volume), "/var/lib/lastword"),
+        *("--dir", "/etc/lastword", "--ro-bind", str(tokens), "/etc/lastword/tokens.toml"),
+    ]
+
+
+def ask_to_end(outside: int) -> None:
+    """The first process in there, as whoever ends a container does."""
+    path = Path(f"/proc/{outside}/task/{outside}/children")
+    [first] = path.read_text(encoding="ascii").split()
+    os.kill(int(first), signal.SIGTERM)

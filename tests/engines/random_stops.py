@@ -1,0 +1,213 @@
+"""A turn of an engine that is stopped, or taken over, at random; and what came of that.
+
+A turn: text, four calls at once (two async, two in threads), one more, text. It is ended at a
+random step of the event loop after a random deed; then the person says something else, and the
+strict provider judges the history. Every tool tells when it began and ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import threading
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lastword import FeedEvent, Outcome, Receipt, Runtime, Session, Status, Ticket
+from lastword.core.entries import Called, Result
+from lastword.testing.provider import Answer, Call, Request, Say
+from lastword.testing.provider.bell import Bell
+from tests.engines.subjects import Scripted
+from tests.promise.stories import check_log
+
+How = Literal["stop", "takeover"]
+_WHOLE = 16  # deeds of a turn that nobody ends: what is heard, and where tools begin and end
+_MOST_STEPS = 40
+_ROUNDED = 0.001  # seconds between two clocks
+_RETURNS = 0.004  # seconds in which a tool that has said that it ends does, on a busy machine
+_HEARD = ("text", "thinking", "progress", "typing")
+
+
+@dataclass
+class World:
+    """What was done, and when."""
+
+    deeds: list[tuple[str, str, float]] = field(default_factory=list[tuple[str, str, float]])
+    heard: list[tuple[FeedEvent, float]] = field(default_factory=list[tuple[FeedEvent, float]])
+    _bell: Bell = field(default_factory=Bell)
+    _home: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def did(self, name: str, what: str) -> None:
+        with self._lock:
+            self.deeds.append((name, what, time.monotonic()))
+        self._home.call_soon_threadsafe(self._bell.ring)
+
+    def hear(self, event: FeedEvent) -> None:
+        self.heard.append((event, time.monotonic()))
+        self._bell.ring()
+
+    async def until(self, many: int, over: asyncio.Future[Outcome]) -> None:
+        """Return after so many deeds; or the turn is over, whatever it did."""
+        over.add_done_callback(lambda _: self._bell.ring())
+        await self._bell.until(lambda: len(self.deeds) + len(self.heard) >= many or over.done())
+
+    async def fetch(self, n: int) -> str:
+        """Fetch a page."""
+        self.did(f"fetch{n}", "begin")
+        await asyncio.sleep(0.002)
+        self.did(f"fetch{n}", "end")
+        return f"page {n}"
+
+    def write(self, n: int) -> str:
+        """Write a file, in a thread."""
+        self.did(f"write{n}", "begin")
+        time.sleep(0.002)
+        self.did(f"write{n}", "end")
+        return f"wrote {n}"
+
+    def at(self, what: str) -> dict[str, float]:
+        return {name: when for name, kind, when in self.deeds if kind == what}
+
+
+def script(request: Request) -> Answer:
+    """What the model answers."""
+    text = json.dumps(request.body)
+    if "something else" in text:
+        return Answer(Say("ok then"))
+    if "wrote 5" in text:
+        return Answer(Say("all ", "done."))
+    if "wrote 4" in text:
+        return Answer(Say("more "), Call("write", {"n": 5}))
+    calls = [("fetch", 1), ("write", 2), ("fetch", 3), ("write", 4)]
+    return Answer(Say("I ", "will "), *(Call(name, {"n": n}) for name, n in calls))
+
+
+@dataclass
+class Trial:
+    """What came of one; each list is to be empty, but for the doubts, which are counted."""
+
+    effects: list[str] = field(default_factory=list[str])  # begun after the fence
+    words: list[str] = field(default_factory=list[str])  # heard after it
+    silent: list[str] = field(default_factory=list[str])  # ended after a receipt without their name
+    invalid: list[str] = field(default_factory=list[str])  # what the provider said to the next
+    lies: list[str] = field(default_factory=list[str])  # the log says what is not so, or nothing
+    untold: list[str] = field(default_factory=list[str])  # the model is not told what the log says
+    doubts: list[str] = field(default_factory=list[str])  # true, and less than could be known
+    requests: int = 0  # to the model, of the run that was ended, after the fence
+    calls: int = 0
+    cut: bool = False  # a call was not over
+
+    @property
+    def wrong(self) -> list[str]:
+        kinds = ("effects", "words", "silent", "invalid", "lies", "untold")
+        return [f"{kind}: {one}" for kind in kinds for one in getattr(self, kind)]
+
+
+async def tried(one: Scripted, how: How, chance: random.Random) -> Trial:
+    """End a turn at random, and look."""
+    world = World()
+    one.tool(world.fetch)
+    one.tool(world.write)
+    one.provider.always(script)
+    async with Runtime(one.engine, sink=world.hear) as runtime:
+        session = runtime.session("s")
+        first = await session.send("go")
+        over = asyncio.ensure_future(first.outcome())
+        await world.until(chance.randint(0, _WHOLE), over)
+        for _ in range(chance.randint(0, _MOST_STEPS)):
+            await asyncio.sleep(0)
+        receipt, second, fenced, answered = await _end(session, how)
+        await second.outcome()
+        if receipt:
+            await receipt.settled()
+        await over
+        trial = await _judged(session, one, world, receipt, (fenced, answered))
+        trial.invalid += [second.error] if await second.outcome() != Outcome.COMPLETED else []
+        trial.words += _heard_late(world, first, fenced)
+        await check_log(session)
+    return trial
+
+
+async def _end(session: Session, how: How) -> tuple[Receipt | None, Ticket, float, float]:
+    if how == "stop":
+        stopping = session.stop()
+        fenced = time.monotonic()
+        receipt = await stopping
+        answered = time.monotonic()
+        return receipt, await session.send("something else"), fenced, answered
+    since = time.time() - time.monotonic()
+    second = await session.send("something else")
+    accepted = time.monotonic()
+    receipt = await second.receipt()
+    fenced = receipt.fenced_at - since + _ROUNDED if receipt else accepted
+    return receipt, second, fenced, time.monotonic()
+
+
+async def _judged(
+    session: Session,
+    one: Scripted,
+    world: World,
+    receipt: Receipt | None,
+    moments: tuple[float, float],
+) -> Trial:
+    fenced, answered = moments
+    named = " ".join(map(str, receipt.unconfirmed)) if receipt else ""
+    begun, ended = world.at("begin"), world.at("end")
+    trial = Trial()
+    trial.effects += [name for name, when in begun.items() if when > fenced]
+    late = [name for name, when in ended.items() if when > answered]
+    trial.silent += [name for name in late if name.rstrip("0123456789") not in named]
+    trial.invalid += [str(request.refused) for request in one.provider.refused]
+    first = [r for r in one.provider.requests if "something else" not in str(r.body)]
+    trial.requests = sum(request.when > fenced for request in first)
+    log = await session.log()
+    results = {entry.call: entry for entry in log if isinstance(entry, Result)}
+    calls = [entry for entry in log if isinstance(entry, Called)]
+    trial.calls = len(calls)
+    for call in calls:
+        name = f"{call.name}{json.loads(call.arguments)['n']}"
+        trial.cut |= results[call.call].status is not Status.COMPLETED
+        _compare(trial, name, results[call.call], begun, ended, fenced)
+    logged = {f"{call.name}{json.loads(call.arguments)['n']}" for call in calls}
+    trial.lies += [f"{name} ran and is not in the log" for name in begun.keys() - logged]
+    trial.untold += _untold(one, results.values())
+    return trial
+
+
+def _compare(
+    trial: Trial,
+    name: str,
+    result: Result,
+    begun: dict[str, float],
+    ended: dict[str, float],
+    fenced: float,
+) -> None:
+    match result.status:
+        case Status.NOT_STARTED if name in begun:
+            trial.lies.append(f"{name} ran and is said not to have")
+        case Status.COMPLETED if name not in ended or ended[name] > fenced:
+            trial.lies.append(f"{name} is said to be completed")
+        case Status.MAY_HAVE_EXECUTED if name not in begun:
+            trial.doubts.append(f"{name} is doubted and never began")
+        case Status.MAY_HAVE_EXECUTED if ended.get(name, fenced) < fenced - _RETURNS:
+            trial.doubts.append(f"{name} is doubted and had ended")
+        case _:
+            pass
+
+
+def _untold(one: Scripted, told: Collection[Result]) -> list[str]:
+    """What the log says of a call and the last request does not."""
+    shown = json.dumps(one.provider.requests[-1].messages)
+    marks = [f"[{r.status}]" for r in told if r.status is not Status.COMPLETED]
+    missing = [mark for mark in set(marks) if shown.count(mark) != marks.count(mark)]
+    done = [r.content for r in told if r.status is Status.COMPLETED]
+    return missing + [content for content in done if content not in shown]
+
+
+def _heard_late(world: World, first: Ticket, fenced: float) -> list[str]:
+    late = [event for event, when in world.heard if when > fenced and event.run == first.run]
+    return [str(event) for event in late if event.kind in _HEARD]
