@@ -21,9 +21,12 @@ BRINGS = MappingProxyType(
         "anthropic": ("anthropic",),
         "cells": ("pydantic_monty",),
         "chat": ("markdown_it", "prompt_toolkit", "rich"),
+        "claude": ("claude_agent_sdk",),
         "google": ("google.genai",),
+        "langgraph": ("langgraph",),
         "mcp": ("mcp", "mcp_types"),
         "openai": ("openai",),
+        "openai-agents": ("agents",),
         "otel": ("opentelemetry",),
         "server": ("httptools", "msgspec", "starlette", "uvicorn"),
     }
