@@ -176,7 +176,7 @@ def starts(folder: Path) -> None:
             took.append(time.perf_counter() - began)
             process.terminate()
             process.communicate()
-        if not line.startswith("Open http"):
+        if not line.startswith("Listening at http"):
             raise AssertionError(line)
     nothing = list[float]()
     for _ in range(STARTS):

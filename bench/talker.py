@@ -16,10 +16,11 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from lastword.testing.provider import Answer, Provider, Request, Say
+from lastword.testing.provider import Answer, Call, Provider, Request, Say
 
 EVERY = 0.002  # between two tokens, if this process wakes up in time
 FLOOD = 3_000  # tokens, as fast as they can be taken
+WORDS, CALLS = 200, 4  # of a turn that works
 
 
 class Timed(Answer):
@@ -43,6 +44,11 @@ class Timed(Answer):
 def answer(request: Request) -> Answer:
     if "flood" in request.prompt:
         return Answer(Say(*["token "] * FLOOD))
+    if request.results:
+        return Answer(Say(*["token "] * (WORDS // 2)))
+    if "work" in request.prompt:
+        calls = [Call("look", {"n": n}) for n in range(CALLS)]
+        return Answer(Say(*["token "] * (WORDS // 2)), *calls)
     word = "new " if "again" in request.prompt else "old "
     return Timed(request, Say(*[word] * 1_000), EVERY)
 

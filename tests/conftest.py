@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +17,7 @@ from hypothesis import settings
 
 from tests.scenarios import Mark, Tally, all_scenarios, marks_of
 
-pytest_plugins = ["tests.guard", "tests.lanes"]
+pytest_plugins = ["tests.database", "tests.guard", "tests.lanes"]
 
 _TALLY = pytest.StashKey[Tally]()
 _COUNTING = pytest.StashKey["Counting"]()
@@ -61,8 +63,16 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def _keep_apart(config: pytest.Config) -> None:
+    """What is kept for a person is not the person's who runs the tests."""
+    state = tempfile.TemporaryDirectory(prefix="lastword-state-", ignore_cleanup_errors=True)
+    config.add_cleanup(state.cleanup)
+    os.environ["XDG_STATE_HOME"] = state.name
+
+
 def pytest_configure(config: pytest.Config) -> None:
     _heed_signals()
+    _keep_apart(config)
     settings.register_profile("lastword", deadline=None)  # no test has a time limit
     settings.load_profile("lastword")
     config.stash[_TALLY] = Tally(all_scenarios())

@@ -37,6 +37,9 @@ COUNTS = {
     "tries": Count(2, 10, "how often each escape artist tries to outlive a stop"),
     "rounds": Count(8, 40, "how often a process is killed in the middle of its life"),
     "stops": Count(2, 15, "how often each engine is stopped, and taken over, at random"),
+    "histories": Count(3, 30, "how many histories of a folder are undone"),
+    "check_repeats": Count(1, 1, "how often a check tells each story, of whom it knows"),
+    "check_musts": Count(5, 5, "how many MUSTs are told of each fault that breaks others"),
 }
 _MOST = 1 << 31
 
@@ -89,7 +92,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     for name, count in COUNTS.items():
         told = f"{count.what} ({count.quick}, or {count.deep} with --deep)"
-        group.addoption(f"--{name}", type=int, metavar="N", help=told)
+        group.addoption(f"--{name.replace('_', '-')}", type=int, metavar="N", help=told)
     group.addoption(
         "--seed", type=int, metavar="N", help="what chance begins with (the commit's number)"
     )
@@ -136,8 +139,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _repeats_itself(item: pytest.Item) -> bool:
+    """More often in the deep lane than in the other."""
     names: Iterable[str] = getattr(item, "fixturenames", ())
-    return not COUNTS.keys().isdisjoint(names)
+    more = {name for name, count in COUNTS.items() if count.deep > count.quick}
+    return not more.isdisjoint(names)
 
 
 def _case(item: pytest.Item) -> Case:
@@ -177,6 +182,24 @@ def rounds(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def stops(request: pytest.FixtureRequest) -> int:
     """How often to stop at random."""
+    return _count(request)
+
+
+@pytest.fixture
+def histories(request: pytest.FixtureRequest) -> int:
+    """How many histories of a folder to play."""
+    return _count(request)
+
+
+@pytest.fixture
+def check_repeats(request: pytest.FixtureRequest) -> int:
+    """How often a check tells each story."""
+    return _count(request)
+
+
+@pytest.fixture
+def check_musts(request: pytest.FixtureRequest) -> int:
+    """How many MUSTs to tell of a fault that has nothing to do with them."""
     return _count(request)
 
 

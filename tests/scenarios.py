@@ -50,10 +50,17 @@ class Mark:
     part: str | None = None
 
 
+STORES = {"sqlite:": "sqlite", "postgresql:": "postgres"}  # what a test runs over: which part
+
+
 def marks_of(item: pytest.Item) -> Iterator[Mark]:
-    """The stories that a test keeps."""
+    """The stories that a test keeps. One that runs over several stores keeps each one's part."""
+    call = getattr(item, "callspec", None)
+    over = STORES.get(call.params.get("address", "")) if call else None
     for marker in item.iter_markers("scenario"):
-        yield Mark(*marker.args, **marker.kwargs)
+        mark = Mark(*marker.args, **marker.kwargs)
+        if over is None or mark.part not in STORES.values() or mark.part == over:
+            yield mark
 
 
 def marks_in(source: str) -> Iterator[Mark]:

@@ -8,6 +8,7 @@ LastwordError
 │   ├── TooDeep          too many runs, each the child of another
 │   └── Undurable        the store did not take it
 ├── StaleRun             a stop named a run that is neither active nor waiting
+├── StaleTurn            a turn was to be asked anew that is not the last any more
 ├── NotAllowed           the caller has no right to stop this
 ├── NotWaiting           the message is not waiting any more, or never was
 ├── UnknownSession       there is no such session
@@ -35,6 +36,7 @@ LastwordError
 │   └── StaleAnswer        it is to what was asked at another generation
 ├── ExtraMissing         what was asked for needs an extra that is not installed
 ├── EngineFailed         an engine could not answer, and says why
+├── NotAvailable         an isolated run cannot do this yet (a `NotImplementedError` as well)
 ├── ImpossibleMove       a machine was told something that cannot have happened
 └── StoreError           a store could not do what it was asked
     ├── StaleWrite       the write belongs to an older generation than the store's
@@ -97,6 +99,10 @@ class StaleRun(LastwordError):
         super().__init__(*which, *now, " active), so nothing was stopped")
         self.run = run
         self.active = active
+
+
+class StaleTurn(LastwordError):
+    """A turn was to be asked anew, and is not the last that the model is shown. Nothing was done"""
 
 
 class NotAllowed(LastwordError):
@@ -274,6 +280,10 @@ class EngineFailed(LastwordError):
     """
 
     kind = ""
+
+
+class NotAvailable(LastwordError, NotImplementedError):
+    """An isolated run was asked for what it cannot do yet. Nothing was done."""
 
 
 class ImpossibleMove(LastwordError):

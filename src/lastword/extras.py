@@ -23,11 +23,12 @@ BRINGS = MappingProxyType(
         "chat": ("markdown_it", "prompt_toolkit", "rich"),
         "claude": ("claude_agent_sdk",),
         "google": ("google.genai",),
-        "langgraph": ("langgraph",),
+        "langgraph": ("langchain_core", "langgraph"),
         "mcp": ("mcp", "mcp_types"),
         "openai": ("openai",),
         "openai-agents": ("agents",),
         "otel": ("opentelemetry",),
+        "postgres": ("asyncpg",),
         "server": ("httptools", "msgspec", "starlette", "uvicorn"),
     }
 )

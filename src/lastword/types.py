@@ -3,7 +3,7 @@ engine, a store or a surface. `lastword` itself has the names that every program
 
 from __future__ import annotations
 
-from lastword.core.asks import Answer, Ask
+from lastword.core.asks import Answer, AnswerSent, Ask
 from lastword.core.cell import (
     CellId,
     CellOutcome,
@@ -66,9 +66,10 @@ from lastword.core.rows import Row, RowKind, Tone
 from lastword.core.scene import Span
 from lastword.core.shown import Partial
 from lastword.core.story import Begun, Fact, Passing, ProgramNews, Progress, Settled, Typing
+from lastword.core.undo import FilesReport
 from lastword.processes.command import Stdin
 from lastword.runtime.active_run import Hears
-from lastword.runtime.asks import Asks
+from lastword.runtime.asks import Asks, ForGood
 from lastword.runtime.clock import Clock
 from lastword.runtime.executor import Act, ActKind
 from lastword.runtime.feed import Feed
@@ -94,10 +95,12 @@ from lastword.runtime.tracing import (
     Tracer,
 )
 from lastword.stores.contract import (
+    Label,
     LogPart,
     OtherOwner,
     Overview,
     Place,
+    SessionFilter,
     State,
     StoredMessage,
     StoredSession,
@@ -105,12 +108,14 @@ from lastword.stores.contract import (
     Write,
 )
 from lastword.stores.lease import Claim, Tenure
+from lastword.stores.reach import OnAsked, Reach
 
 __all__ = [
     "Act",
     "ActKind",
     "Answer",
     "AnswerReport",
+    "AnswerSent",
     "Answered",
     "Ask",
     "Asked",
@@ -135,12 +140,15 @@ __all__ = [
     "Entry",
     "Fact",
     "Feed",
+    "FilesReport",
     "Finished",
+    "ForGood",
     "Frontier",
     "Hears",
     "Job",
     "Jobs",
     "Kind",
+    "Label",
     "LeftOut",
     "Line",
     "LogPage",
@@ -151,6 +159,7 @@ __all__ = [
     "Native",
     "Nature",
     "Note",
+    "OnAsked",
     "OnRestart",
     "OpenSpan",
     "Origin",
@@ -172,6 +181,7 @@ __all__ = [
     "QueueNews",
     "QueueOnStop",
     "Queued",
+    "Reach",
     "Record",
     "Recovery",
     "Refusal",
@@ -185,6 +195,7 @@ __all__ = [
     "Scope",
     "ScopeKind",
     "SessionCells",
+    "SessionFilter",
     "SessionId",
     "Settled",
     "Sink",

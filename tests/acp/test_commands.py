@@ -67,3 +67,19 @@ async def test_a_program_that_waits_can_be_answered_by_a_command_in_an_editor(
         await until((tmp_path / "a.txt").exists)
         await until(lambda: any(m.get("method") == "$/cancel_request" for m in client.heard))
         assert await typed(client, session, "/programs") == "No program waits."
+
+
+@pytest.mark.scenario("Y1", part="acp")
+async def test_a_prompt_is_asked_anew_in_an_editor_and_answered_when_its_run_has_ended(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as client:
+        session = await client.new()
+        await client.say(session, "hello")
+        since = len(client.heard)
+        answer = await client.say(session, "/again goodbye")
+
+        assert answer["result"]["stopReason"] == "end_turn"
+        assert client.text(since)
+        refused = await client.say(await client.new(), "/again")
+        assert "no turn that could be asked anew" in refused["error"]["message"]

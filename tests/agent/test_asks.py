@@ -340,4 +340,4 @@ async def test_a_session_in_which_something_was_asked_leaves_memory_too() -> Non
 
         await until(gone)
         with pytest.raises(AnswerRefused, match="answered"):
-            questions.answer(question.id, True, question.generation)
+            await r.session("s").answer(question.id, True, question.generation)

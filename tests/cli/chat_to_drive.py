@@ -140,6 +140,15 @@ async def hold(run: Run) -> None:
         await asyncio.sleep(PACE)
 
 
+async def run_a_command(run: Run) -> None:
+    async def shell(command: str) -> str:
+        return (await run.shell(command)).output
+
+    await run.call(shell, command="printf %s%s hel lo")
+    run.used("a model", 1200, 34)
+    await run.emit("It is done.")
+
+
 async def say_nothing(run: Run) -> None:
     await asyncio.Event().wait()
 
@@ -174,6 +183,7 @@ ENGINES = {
     "nothing": say_nothing,
     "flood": flood,
     "torrent": torrent,
+    "command": run_a_command,
 }
 
 
@@ -188,6 +198,7 @@ async def main() -> int:
     parser.add_argument("--queue", default="drop")
     parser.add_argument("--session", default="s")
     parser.add_argument("-p", dest="prompt")
+    parser.add_argument("--output", default="text")
     asked = parser.parse_args()
     async with Runtime(
         engine,
@@ -202,6 +213,7 @@ async def main() -> int:
             prompt=asked.prompt,
             questions=questions,
             model_name="rehearsal",
+            output=asked.output,
         )
 
 

@@ -49,11 +49,13 @@ def test_a_mode_that_does_not_exist_is_answered_with_those_that_do() -> None:
         terminal.say("/etc/hosts is broken").shows("You said: /etc/hosts is broken")
 
 
-@pytest.mark.parametrize("lines", [["/undo hello"], ["/undo", "hello"]], ids=len)
-def test_undo_leaves_the_answer_out_of_the_conversation(tmp_path: Path, lines: list[str]) -> None:
+@pytest.mark.parametrize("lines", [["/instead hello"], ["/instead", "hello"]], ids=len)
+def test_instead_leaves_the_answer_out_of_the_conversation(
+    tmp_path: Path, lines: list[str]
+) -> None:
     store = f"sqlite:{tmp_path / 's.db'}"
     with chatting("--store", store) as terminal:
-        terminal.say("/undo").shows("Nothing is going")
+        terminal.say("/instead").shows("Nothing is going")
         terminal.say("story").shows("word5")
         terminal.type("".join(line + ENTER for line in lines)).shows("You said: hello")
         leave(terminal)
@@ -66,7 +68,8 @@ def test_undo_leaves_the_answer_out_of_the_conversation(tmp_path: Path, lines: l
 def test_another_session_can_be_gone_to_and_this_one_goes_on() -> None:
     with chatting() as terminal:
         terminal.say("story").shows("word5").say("/session other").shows("Now in other.")
-        terminal.say("hello").shows("You said: hello").say("/sessions").shows("  s\n* other")
+        terminal.say("hello").shows("You said: hello").say("/sessions")
+        terminal.shows("*  1 other  hello", "   2 s  story")
         terminal.say("/session s").shows("Now in s.", "answering").type(ESC).shows("■ Stopped")
         leave(terminal)
 
@@ -110,7 +113,7 @@ def test_what_a_stop_left_waiting_goes_on_when_it_is_told_to() -> None:
 def test_what_is_complete_cannot_be_undone_and_that_is_said() -> None:
     with chatting() as terminal:
         terminal.say("hello").shows("You said: hello", "takeover · /help")
-        terminal.say("/undo").shows("Nothing is going. /undo replaces", "complete stays")
+        terminal.say("/instead").shows("Nothing is going. /instead replaces", "complete stays")
 
 
 def test_who_comes_back_is_reminded_of_what_was_said_last(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from lastword.core.receipt import Receipt
 from lastword.core.story import FeedEvent
 
 pytestmark = pytest.mark.deep("a process for each test", quick=4)
+NOTHING_HEARD = "words, tool output and typing marks after the stop: 0"
 
 
 def lastword(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -31,10 +32,12 @@ def test_the_demonstration_ends_in_silence_also_when_nobody_looks() -> None:
     assert shown.returncode == 0
     assert shown.stderr == ""
     *told, alive, heard = shown.stdout.splitlines()
-    assert heard == "heard after the stop: 0"
+    assert heard == NOTHING_HEARD
     assert re.search(r"processes ended: [3-9], alive: 0", alive)
     assert sum("Stopped demo: 1 answer cut off, quiet" in line for line in told) == 2
-    assert "shell: [may have executed]" in told
+    assert "       shell: [may have executed]" in told
+    assert any(line.startswith("tool   working, ") for line in told)
+    assert any(re.match(r"       level \w+ means: when a stop says done", line) for line in told)
     story = shown.stdout.partition("you    run trap")[0]
     assert "There was a lighthouse" in story
     assert "it ends in the middle of a line" not in story
@@ -68,7 +71,7 @@ def test_without_what_an_agent_needs_the_demonstration_is_shorter() -> None:
 
     assert shown.returncode == 0
     assert shown.stderr == ""
-    assert shown.stdout.splitlines()[-1] == "heard after the stop: 0"
+    assert shown.stdout.splitlines()[-1] == NOTHING_HEARD
     _, _, receipt = shown.stdout.partition("Stopped demo: 1 answer cut off")
     assert "tools not started: send_mail" in receipt
     assert "print_copy" in receipt

@@ -42,6 +42,25 @@ def test_what_the_doctor_says_fits_a_terminal(arguments: tuple[str, ...]) -> Non
     assert [line for line in told.stdout.splitlines() if len(line) > 80] == []
 
 
+@pytest.mark.scenario("Z23")
+@pytest.mark.parametrize(
+    ("engine", "code", "words"),
+    [
+        ("tests.server.engine_to_serve:engine", 0, "a run is forked because"),
+        ("tests.cli.threaded_engine:engine", 0, "a run starts slowly because importing it starts"),
+        ("tests.server.engine_to_serve:lost", 1, "cannot be had because"),
+        ("nonsense", 1, "--engine is MODULE:FUNCTION; it is 'nonsense'"),
+    ],
+)
+def test_the_doctor_says_how_a_run_of_an_engine_gets_a_process(
+    engine: str, code: int, words: str
+) -> None:
+    told = doctor("--engine", engine)
+
+    assert (told.returncode, told.stderr) == (code, "")
+    assert words in in_one_line(told.stdout)
+
+
 def test_the_doctor_says_what_groups_cannot_promise() -> None:
     told = doctor("--level", "group")
 

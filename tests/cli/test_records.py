@@ -191,7 +191,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_as_it_was(
 
 
 def test_an_address_that_means_nothing_is_answered_with_those_that_do() -> None:
-    shown = lastword("sessions", "--store", "postgres:somewhere")
+    shown = lastword("sessions", "--store", "redis:somewhere")
 
     assert (shown.returncode, shown.stdout) == (1, "")
     assert "'sqlite:PATH'" in shown.stderr

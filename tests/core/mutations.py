@@ -294,7 +294,10 @@ MUTATIONS = (
     queue(
         "a window has no longest time",
         "collected",
-        instead("min(at + quiet, window.since + longest)", "at + quiet"),
+        instead(
+            "min(at + settings.quiet_window, window.since + settings.longest_window)",
+            "at + settings.quiet_window",
+        ),
         "the clock",
     ),
     queue(

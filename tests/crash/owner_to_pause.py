@@ -1,7 +1,7 @@
-"""Has a session on a file, and does in it whatever a run can do, until it may not any more.
+"""Has a session in a store, and does in it whatever a run can do, until it may not any more.
 
-Arguments: the file, a folder for what it did, the lease, and what of it to leave out so that it can
-be seen what it is good for: *effects*, *processes*, or nothing. It says *ready* when everything is
+Arguments: the store, a folder for what it did, the lease, and what of it to leave out, so that it
+can be seen what that is good for: *effects*, *processes*, or nothing. It says *ready* when all is
 going, and *over* and the outcome when its run has ended and nothing of it is left.
 """
 
@@ -136,9 +136,9 @@ async def watch(runtime: Runtime, deeds: Deeds) -> None:
             deeds.write("watched")
 
 
-async def main(file: str, folder: Path, lease: float) -> None:
+async def main(address: str, folder: Path, lease: float) -> None:
     deeds = Deeds(folder)
-    runtime = Runtime(deeds.engine, store=f"sqlite:{file}", lease=lease, sink=deeds.sink)
+    runtime = Runtime(deeds.engine, store=address, lease=lease, sink=deeds.sink)
     async with runtime:
         session = runtime.session("s")
         watching = asyncio.create_task(watch(runtime, deeds))

@@ -28,9 +28,9 @@ LEASE = 1.5
 
 
 @asynccontextmanager
-async def owner(file: Path, folder: Path, without: str = "") -> AsyncGenerator[Process]:
-    """A process that has session *s* on that file, and is at work in it."""
-    arguments = (str(file), str(folder), str(LEASE), without)
+async def owner(address: str, folder: Path, without: str = "") -> AsyncGenerator[Process]:
+    """A process that has session *s* in that store, and is at work in it."""
+    arguments = (address, str(folder), str(LEASE), without)
     process = await asyncio.create_subprocess_exec(
         sys.executable, str(OWNER), *arguments, stdin=PIPE, stdout=PIPE
     )
@@ -49,10 +49,13 @@ async def line(process: Process) -> str:
     return (await process.stdout.readline()).decode().strip()
 
 
-def pause(process: Process, file: Path) -> None:
-    """Pause it, but not in the middle of a write: then nobody could write until it goes on."""
+def pause(process: Process, address: str) -> None:
+    """Pause it, but not in the middle of a write to a file: then nobody could, until it goes on."""
+    kind, _, file = address.partition(":")
     while True:
         os.kill(process.pid, signal.SIGSTOP)
+        if kind != "sqlite":
+            return
         while not _stands_still(process.pid):
             pass
         connecting = sqlite3.connect(file, timeout=0.1, isolation_level=None)
@@ -99,27 +102,31 @@ class Round:
     late: dict[str, int]  # effects that were let after the receipt; bytes that processes wrote
     begun: int  # effects that had been let when the pause came, and were completed after it
     outcome: str
+    wrote: bool  # whether there is more in the log than when the receipt was given
 
 
-async def one_round(folder: Path, seconds: float = 0.0, without: str = "") -> Round:
+async def one_round(
+    folder: Path, seconds: float = 0.0, without: str = "", address: str = ""
+) -> Round:
     """Pause an owner, take its session, stop it, and let the owner go on after a while."""
     (folder / "deeds").mkdir()
-    file = folder / "it.db"
-    async with owner(file, folder / "deeds", without) as old:
-        pause(old, file)
-        async with Runtime(idle, store=f"sqlite:{file}", lease=LEASE) as heir:
+    address = address or f"sqlite:{folder / 'it.db'}"
+    async with owner(address, folder / "deeds", without) as old:
+        pause(old, address)
+        async with Runtime(idle, store=address, lease=LEASE) as heir:
             receipt = await stopped(heir)
             given = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-            before = deeds(folder / "deeds")
+            before, log = deeds(folder / "deeds"), await heir.session("s").log()
             await a_moment(seconds)
             os.kill(old.pid, signal.SIGCONT)
             outcome = await line(old)
-            after = deeds(folder / "deeds")
+            after, wrote = deeds(folder / "deeds"), await heir.session("s").log() != log
     stamps = {what: (folder / "deeds" / what).read_text().split() for what in EFFECTS}
     late = {what: sum(int(let) > given for let in stamps[what]) for what in EFFECTS}
     begun = sum(after[what] > before[what] and not late[what] for what in EFFECTS)
     late |= {what: after[what] - before[what] for what in PROCESSES}
-    return Round(receipt, {what: more for what, more in late.items() if more}, begun, outcome)
+    late = {what: more for what, more in late.items() if more}
+    return Round(receipt, late, begun, outcome, wrote)
 
 
 async def main(rounds: int, without: str = "") -> int:

@@ -1,6 +1,6 @@
 """D4. A real process, killed -9 at a random instant of a busy life, again and again.
 
-The database lives on from death to death, so each round also finds what the earlier ones left. The
+The store lives on from death to death, so each round also finds what the earlier ones left. The
 seed is printed; `--rounds N` and `--seed N` repeat or prolong.
 """
 
@@ -20,6 +20,8 @@ import pytest
 from lastword import Outcome, Run, Runtime, Status
 from lastword.core.entries import Began, Called, Entry, Finished, Result, Said
 from lastword.core.model import CallId, MessageId, RunId
+from lastword.stores.opening import open_store
+from lastword.stores.postgres import PostgresStore
 from lastword.stores.sqlite import SqliteStore
 
 VICTIM = Path(__file__).with_name("victim.py")
@@ -51,10 +53,10 @@ class Promised:
                     pass
 
 
-def live_and_die(database: Path, tools: Path, seed: int, number: int) -> list[str]:
+def live_and_die(address: str, tools: Path, seed: int, number: int) -> list[str]:
     """Let a victim live for a while; every whole line that it said before it was killed."""
     choose = random.Random(f"{seed} {number}")
-    argv = [sys.executable, str(VICTIM), str(database), str(tools), str(seed + number), str(number)]
+    argv = [sys.executable, str(VICTIM), address, str(tools), str(seed + number), str(number)]
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as victim:
         assert victim.stdout is not None
         heard = [victim.stdout.readline() for _ in range(choose.randint(1, 60))]
@@ -66,26 +68,30 @@ def live_and_die(database: Path, tools: Path, seed: int, number: int) -> list[st
 
 
 @pytest.mark.scenario("D4", part="sqlite")
+@pytest.mark.scenario("D4", part="postgres")
 async def test_nothing_is_lost_repeated_or_brought_back_however_often_it_dies(
-    tmp_path: Path, rounds: int, seed: int
+    address: str, tmp_path: Path, rounds: int, seed: int
 ) -> None:
     logging.getLogger(__name__).warning("seed %d", seed)  # shown if it fails
-    database, tools = tmp_path / "lastword.db", tmp_path / "tools.txt"
+    tools = tmp_path / "tools.txt"
     tools.touch()
     promised = Promised()
+    if not address.startswith("sqlite:"):
+        rounds = (rounds + 1) // 2  # each takes twice as long
     for number in range(rounds):
-        heard = await asyncio.to_thread(live_and_die, database, tools, seed, number)
+        heard = await asyncio.to_thread(live_and_die, address, tools, seed, number)
         promised.hear(heard)
-        store = SqliteStore(str(database))
+        store = open_store(address)
         await store.open()
         logs = {session: await store.entries(session) for session in await store.sessions()}
+        assert isinstance(store, SqliteStore | PostgresStore)
         assert await store.check() == []
         await store.close()
         where = f"seed {seed}, round {number}"
         for session, log in logs.items():
             was_promised(session, log, promised, where)
             is_consistent(log, touched(tools), where)
-    await comes_to_rest(database, tools, promised)
+    await comes_to_rest(address, tools, promised)
 
 
 def was_promised(session: str, log: tuple[Entry, ...], promised: Promised, where: str) -> None:
@@ -131,14 +137,14 @@ def _effect(called: Called) -> str:
     return called.arguments.rpartition('"what": "')[2].removesuffix('"}')
 
 
-async def comes_to_rest(database: Path, tools: Path, promised: Promised) -> None:
+async def comes_to_rest(address: str, tools: Path, promised: Promised) -> None:
     """A last process that takes up what is left, and ends in an orderly way."""
     before = Counter(touched(tools))
 
     async def engine(run: Run) -> None:
         await run.emit("I was waiting.")
 
-    async with Runtime(engine, store=f"sqlite:{database}", on_restart="wait") as runtime:
+    async with Runtime(engine, store=address, on_restart="wait") as runtime:
         for name in promised.accepted:
             session = runtime.session(name)
             ticket = await session.send("and now?", on_message="queue")

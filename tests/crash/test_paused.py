@@ -24,15 +24,20 @@ ROUNDS = 2
 
 
 @pytest.mark.scenario("R17", part="sqlite")
+@pytest.mark.scenario("D5", part="postgres")
 @pytest.mark.scenario("L1", part="sqlite")
+@pytest.mark.scenario("L1", part="postgres")
 @pytest.mark.scenario("L2", part="sqlite")
+@pytest.mark.scenario("L2", part="postgres")
 @pytest.mark.scenario("L7", part="sqlite")
+@pytest.mark.scenario("L7", part="postgres")
 @pytest.mark.parametrize("number", range(ROUNDS))
 async def test_nothing_of_a_paused_owner_leaves_after_the_receipt_of_who_took_its_session(
-    tmp_path: Path, number: int
+    address: str, tmp_path: Path, number: int
 ) -> None:
-    done = await one_round(tmp_path, 0.3 * number)
+    done = await one_round(tmp_path, 0.3 * number, address=address)
     assert done.late == {}
+    assert not done.wrote
     assert done.outcome == "over lost"
     assert done.receipt.lost == ("s#1",)
     assert "Nothing was running" not in str(done.receipt)
@@ -54,8 +59,9 @@ async def test_without_the_lease_something_does(tmp_path: Path, without: str) ->
 async def test_an_owner_that_was_paused_and_lost_nothing_goes_on(tmp_path: Path) -> None:
     file, folder = tmp_path / "it.db", tmp_path / "deeds"
     folder.mkdir()
-    async with owner(file, folder) as old, opened(file, lease=LEASE):
-        pause(old, file)
+    address = f"sqlite:{file}"
+    async with owner(address, folder) as old, opened(file, lease=LEASE):
+        pause(old, address)
         await until(lambda: known_to(file) == [2])  # who watches has found it dead
         held = deeds(folder)
         await a_moment()
@@ -65,10 +71,11 @@ async def test_an_owner_that_was_paused_and_lost_nothing_goes_on(tmp_path: Path)
 
 
 @pytest.mark.scenario("L4", part="sqlite")
-async def test_the_only_process_loses_nothing_by_a_pause(tmp_path: Path) -> None:
-    file, folder = tmp_path / "it.db", tmp_path / "deeds"
+@pytest.mark.scenario("L4", part="postgres")
+async def test_the_only_process_loses_nothing_by_a_pause(address: str, tmp_path: Path) -> None:
+    folder = tmp_path / "deeds"
     folder.mkdir()
-    async with owner(file, folder) as old:
+    async with owner(address, folder) as old:
         os.kill(old.pid, signal.SIGSTOP)
         seen = {}
         while (now := deeds(folder)) != seen:  # its processes are held when its lease has run out
@@ -79,7 +86,8 @@ async def test_the_only_process_loses_nothing_by_a_pause(tmp_path: Path) -> None
 
 
 @pytest.mark.scenario("L4", part="sqlite")
-async def test_a_stalled_loop_loses_nothing(tmp_path: Path) -> None:
+@pytest.mark.scenario("L4", part="postgres")
+async def test_a_stalled_loop_loses_nothing(address: str) -> None:
     said: list[str] = []
 
     async def sink(event: FeedEvent) -> None:
@@ -93,9 +101,7 @@ async def test_a_stalled_loop_loses_nothing(tmp_path: Path) -> None:
         await run.emit("after")
         assert process.code is None
 
-    async with Runtime(
-        engine, store=f"sqlite:{tmp_path / 'it.db'}", lease=1.0, sink=sink, stall_after=None
-    ) as runtime:
+    async with Runtime(engine, store=address, lease=1.0, sink=sink, stall_after=None) as runtime:
         ticket = await runtime.session("s").send("go")
         assert await ticket.outcome() == Outcome.COMPLETED
     assert said == ["before", "after"]
@@ -134,15 +140,14 @@ async def test_a_store_that_does_not_answer_for_longer_than_the_lease_only_delay
 
 
 @pytest.mark.scenario("L7", part="sqlite")
+@pytest.mark.scenario("L7", part="postgres")
 async def test_a_stop_of_what_a_killed_process_had_does_not_say_that_nothing_was_running(
+    address: str,
     tmp_path: Path,
 ) -> None:
-    file, folder = tmp_path / "it.db", tmp_path / "deeds"
+    folder = tmp_path / "deeds"
     folder.mkdir()
-    async with (
-        owner(file, folder) as old,
-        Runtime(idle, store=f"sqlite:{file}", lease=LEASE) as heir,
-    ):
+    async with owner(address, folder) as old, Runtime(idle, store=address, lease=LEASE) as heir:
         old.kill()
         receipt = await stopped(heir)
         done = deeds(folder)

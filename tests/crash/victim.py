@@ -1,6 +1,6 @@
 """A program with a busy life, to be killed at any moment. It says what it has been promised.
 
-    python victim.py DATABASE TOOL_FILE SEED ROUND
+    python victim.py STORE TOOL_FILE SEED ROUND
 
 Each line it prints is something that lastword acknowledged; whatever was acknowledged has to be
 found again, whenever the end came.
@@ -28,7 +28,7 @@ def touch(path: str, what: str) -> str:
     return "touched"
 
 
-async def busy_life(database: str, tools: str, seed: int, number: int) -> None:
+async def busy_life(store: str, tools: str, seed: int, number: int) -> None:
     choose = random.Random(seed)
 
     async def engine(run: Run) -> None:
@@ -38,7 +38,7 @@ async def busy_life(database: str, tools: str, seed: int, number: int) -> None:
             await asyncio.sleep(choose.random() * 0.004)
         await run.emit("Done.")
 
-    async with Runtime(engine, store=f"sqlite:{database}", on_restart="run") as runtime:
+    async with Runtime(engine, store=store, on_restart="run") as runtime:
         say("ready")
         sessions = [runtime.session(f"s{number}") for number in range(SESSIONS)]
         await asyncio.gather(

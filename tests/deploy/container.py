@@ -12,7 +12,8 @@ import os
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tests.scenarios import ROOT
 FILE = DEPLOY / "Containerfile"
 FOR_ENGINES = {"VOLUME", "EXPOSE"}
 UID = 10001
+CGROUPS = "/sys/fs/cgroup"
 
 
 def instructions(text: str) -> Iterator[tuple[str, str]]:
@@ -131,6 +133,13 @@ class Container:
         command = self.inside("--chdir", self.folder, *mounts)
         return [*command, "/usr/bin/setpriv", *who, *without]
 
+    def started_in(self, group: Path) -> list[str]:
+        """The same, in a control group of the user's own, which is all of the tree that it sees."""
+        entered = ("/bin/sh", "-c", 'echo 0 >"$0/cgroup.procs" && exec "$@"', str(group))
+        above = ("--perms", "0755", "--dir", str(Path(CGROUPS).parent))
+        seen = ("--unshare-cgroup", *above, "--bind", str(group), CGROUPS)
+        return [*entered, *self.started(*seen)]
+
     def told(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         """What a command says, in the environment of the file."""
         environment = _plain(self.environment)
@@ -173,6 +182,25 @@ def lent_files(line: str) -> Iterator[str]:
     for place in dict.fromkeys(places):
         if place.exists():
             yield from ("--ro-bind", str(place.resolve()), str(place))
+
+
+@contextmanager
+def control_group(owner: int) -> Generator[Path | None]:
+    """A control group as an engine delegates one; None where there is no tree of version 2."""
+    mounts = [line.split() for line in Path("/proc/mounts").read_text("utf-8").splitlines()]
+    tree = next((Path(where) for _, where, kind, *_ in mounts if kind == "cgroup2"), None)
+    if tree is None:
+        yield None
+        return
+    group = tree / f"lastword-container-{os.getpid()}"
+    group.mkdir()
+    try:
+        for name in (".", "cgroup.procs", "cgroup.subtree_control", "cgroup.threads"):
+            os.chown(group / name, owner, owner)
+        yield group
+    finally:
+        for folder, _, _ in os.walk(group, topdown=False):
+            Path(folder).rmdir()
 
 
 def take_away(root: Path) -> None:

@@ -85,6 +85,11 @@ def nginx_file(folder: Path, port: int, upstream: int) -> Path:
         (r"/etc/ssl/lastword/privkey\.pem", str(key)),
         (r"/var/log/nginx/lastword\.log", str(folder / "access.log")),
     )
+    return whole_nginx(folder, site)
+
+
+def whole_nginx(folder: Path, site: str) -> Path:
+    """A configuration that a site stands in, with everything in a folder."""
     (folder / "site.conf").write_text(site, encoding="utf-8")
     places = "".join(
         f"{what}_temp_path {folder / what};\n"

@@ -47,7 +47,7 @@ async def test_a_stop_leaves_nobody_and_it_ends_when_it_is_asked_to(tmp_path: Pa
     )
     try:
         assert process.stdout
-        assert re.match(rb"Open http://127", await process.stdout.readline())
+        assert re.match(rb"Listening at http://127", await process.stdout.readline())
         [(first, _)] = children(process.pid).items()
         client = Client(port, TOKEN)
         async with client.events("s") as events:

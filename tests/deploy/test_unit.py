@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.proxies import DEPLOY, installed
+from tests.docs.pages import page
 
 UNIT = DEPLOY / "lastword.service"
 LARGEST = 2.5  # of 10: what `systemd-analyze security` calls the exposure
@@ -34,6 +35,23 @@ def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path: Path) -> None:
 
     done = subprocess.run([analyze, "verify", unit], capture_output=True, text=True, check=False)
 
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_systemd_finds_nothing_wrong_with_the_units_that_delete_what_is_old(tmp_path: Path) -> None:
+    analyze = installed("systemd-analyze")
+    shown = [block.text for block in page("operate/retention.md").blocks if block.language == "ini"]
+    files = [tmp_path / text.splitlines()[0].removeprefix("# ") for text in shown]
+    for file, text in zip(files, shown, strict=True):
+        mine = str(Path(sys.executable).with_name("lastword"))
+        file.write_text(text.replace("/opt/lastword/bin/lastword", mine), encoding="utf-8")
+
+    done = subprocess.run(
+        [analyze, "verify", "--recursive-errors=no", *files],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert sorted(file.name for file in files) == ["lastword-prune.service", "lastword-prune.timer"]
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

@@ -19,7 +19,12 @@ _NOTE = re.compile(r"<!--.*?-->", re.DOTALL)
 _HEADING = re.compile(r"^(#{1,6}) +(.+?)(?: +\{ *([^}]*)\})?$", re.MULTILINE)
 _ID = re.compile(r"""\bid=["']([^"']+)["']""")
 _DIRECTIVE = re.compile(r"^::: ([\w.]+)\n((?:    .*\n)*)", re.MULTILINE)
-_LINK = re.compile(r"(?<!!)\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
+_LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)(?: +\"[^\"]*\")?\)")  # an image, too
+_DEFINED = re.compile(r"^ {0,3}\[([^\]^][^\]]*)\]: *<?([^>\s]+)", re.MULTILINE)
+_REFERRED = re.compile(r"\[([^\[\]]+)\]\[([^\[\]]*)\]")
+_TAG = re.compile(r"<(?:a|img|source|link|script)\b[^>]*>", re.DOTALL)
+_BARE = re.compile(r"<(https?://[^>\s]+)>")
+_LEADING = re.compile(r"""\b(?:href|src|srcset)=["']([^"']+)["']""")
 _INLINE = re.compile(r"(`+)(.+?)\1")
 _ROW = re.compile(r"^\| *(.*?) *\|$", re.MULTILINE)
 
@@ -85,7 +90,30 @@ class Page:
 
     @cached_property
     def links(self) -> tuple[str, ...]:
-        return tuple(_LINK.findall(_INLINE.sub(_but_links, self.prose)))
+        """Where it leads, and what it shows: in line, by reference, and in HTML."""
+        tags = " ".join(_TAG.findall(self.prose))
+        shown = [one.split()[0] for found in _LEADING.findall(tags) for one in found.split(",")]
+        return (
+            *_LINK.findall(self._without_code),
+            *self.references.values(),
+            *shown,
+            *_BARE.findall(self._without_code),
+        )
+
+    @cached_property
+    def references(self) -> dict[str, str]:
+        """The links that stand by themselves, by the names under which they are used."""
+        return {name.lower(): to for name, to in _DEFINED.findall(self._without_code)}
+
+    @cached_property
+    def referred(self) -> frozenset[str]:
+        """The names under which such links are used."""
+        used = _REFERRED.findall(self._without_code)
+        return frozenset((name or text).lower() for text, name in used)
+
+    @cached_property
+    def _without_code(self) -> str:
+        return _INLINE.sub(_but_links, self.prose)
 
     @cached_property
     def directives(self) -> tuple[Directive, ...]:
@@ -118,7 +146,7 @@ def _members_in(options: str) -> str:
 
 
 def _but_links(code: re.Match[str]) -> str:
-    return "`code`" if "](" in code[2] else code[0]
+    return "`code`" if "](" in code[2] or "][" in code[2] else code[0]
 
 
 def _anchor(text: str, about: str) -> str:

@@ -20,9 +20,13 @@ PUBLIC = (
     "lastword.testing.provider",
     "lastword.engines",
     "lastword.engines.anthropic",
+    "lastword.engines.claude",
     "lastword.engines.function",
+    "lastword.engines.isolated",
     "lastword.engines.kit",
+    "lastword.engines.langgraph",
     "lastword.engines.openai",
+    "lastword.engines.openai_agents",
     "lastword.engines.pydantic_ai",
 )
 IN_ERRORS = "lastword.errors"  # whose table another test holds

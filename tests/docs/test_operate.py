@@ -24,7 +24,7 @@ def options_of(command: str, capsys: pytest.CaptureFixture[str]) -> set[str]:
 
 
 async def test_the_metrics_that_alerts_are_about_are_those_of_the_server() -> None:
-    page = (ROOT / "docs" / "operate" / "logs-and-metrics.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "operate" / "telemetry.md").read_text(encoding="utf-8")
     async with serving_engine(echo) as client:
         told = (await client.get("/metrics")).body.decode()
     there = set(re.findall(r"^# TYPE (\w+)", told, re.MULTILINE))
@@ -37,6 +37,12 @@ async def test_the_metrics_that_alerts_are_about_are_those_of_the_server() -> No
     assert named <= there
 
 
+def test_alerts_and_how_metrics_are_fetched_stand_on_one_page() -> None:
+    for words in ("- alert:", "scrape_configs:"):
+        holding = [page.name for page in PAGES if words in page.read_text(encoding="utf-8")]
+        assert holding == ["telemetry.md"]
+
+
 def test_every_command_line_of_the_pages_is_one_that_lastword_knows(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -45,6 +51,34 @@ def test_every_command_line_of_the_pages_is_one_that_lastword_knows(
     for command, rest in typed:
         known = options_of(command, capsys)
         assert set(re.findall(r"(?<!\S)--[a-z][a-z-]+", rest)) <= known, (command, rest)
+
+
+def test_what_is_to_be_done_to_the_store_of_the_service_can_be_pasted_as_it_stands() -> None:
+    done = r"^.*lastword (?:backup|restore|prune|delete|vacuum) .*$"
+    lines = re.findall(done, _blocks(), re.MULTILINE)
+
+    assert len(lines) > 6
+    for line in lines:
+        assert "/opt/lastword/bin/lastword" in line
+        assert "--store sqlite:/" in line
+
+
+def test_an_upgrade_needs_its_backup_and_a_start_what_was_restored() -> None:
+    steps = [block for block in _blocks_of("upgrade.md", "backup.md") if "systemctl" in block]
+
+    assert len(steps) == 2
+    for step in steps:
+        before, _, _ = step.rpartition("\n/opt" if "restart" in step else "\nsystemctl start")
+        _, begun, acted = before.partition("/opt/lastword/bin/lastword")
+        assert begun
+        assert all(line.endswith("&&") for line in acted.splitlines())
+
+
+def _blocks_of(*names: str) -> list[str]:
+    pages = (ROOT / "docs" / "operate" / name for name in names)
+    return re.findall(
+        r"```sh\n(.*?)```", "\n".join(page.read_text(encoding="utf-8") for page in pages), re.DOTALL
+    )
 
 
 def _blocks() -> str:
@@ -85,7 +119,7 @@ def test_every_command_is_explained_to_who_runs_a_server_or_elsewhere() -> None:
 
 
 def test_a_line_of_the_log_that_is_worth_an_alert_is_one_that_there_is() -> None:
-    page = (ROOT / "docs" / "operate" / "logs-and-metrics.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "operate" / "logs.md").read_text(encoding="utf-8")
     begun = re.findall(r"^\| `([a-z][^`]*)` \|", page.partition("Worth an alert")[2], re.MULTILINE)
     sources = "\n".join(
         file.read_text(encoding="utf-8") for file in (ROOT / "src" / "lastword").rglob("*.py")

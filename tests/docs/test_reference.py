@@ -16,10 +16,13 @@ import pytest
 import lastword.errors
 from lastword import Outcome, Policy, Runtime, Status
 from lastword.agent.config import Config, ServerSetting
+from lastword.check.asked import Subject
+from lastword.check.recipes import Recipe, filled
+from lastword.check.story import KINDS
 from lastword.core.entries import Entry
 from lastword.core.story import FACTS, Fact, kind_of
 from lastword.runtime.clock import time_of_day
-from lastword.server import Right, ServerLimits
+from lastword.server import Right, ServerLimits, app
 from lastword.server.change_wire import AnyChange, Snapshot
 from tests.docs.pages import DOCS, Page, named_in_first_cells, names, page, rows
 from tests.scenarios import ROOT
@@ -95,6 +98,34 @@ def test_every_limit_of_a_server_is_explained_with_its_default() -> None:
 
     assert differences(told, fields) == {}
     assert {name: ast.literal_eval(told[name]) for name in fields} == fields
+
+
+def test_everything_that_the_app_takes_is_explained_and_named_in_its_docstring() -> None:
+    told = page("how-to/serve.md").section("Mount it in your app")
+    parameters = inspect.signature(app).parameters.items()
+    taken = {name for name, one in parameters if one.kind is one.KEYWORD_ONLY}
+
+    assert differences(named_in_first_cells(told), taken) == {}
+    assert differences(names(app.__doc__ or ""), {*taken, "GET /v1/me"}) == {}
+
+
+def test_every_key_of_what_a_check_reads_is_explained() -> None:
+    told = page("check/targets.md")
+    of_recipe, of_target = told.section("An agent for editors"), told.section("Several")
+
+    for text, read in ((of_recipe, Recipe), (of_target, Subject)):
+        fields = {field.name for field in dataclasses.fields(read)}
+        assert differences(named_in_first_cells(text), fields) == {}
+    kinds = next(row[1] for row in rows(of_target) if row[0] == "`kind`")
+    assert differences(names(kinds), {*KINDS.values()}) == {}
+    filled_in = set(re.findall(r"`\{(\w+)\}`", of_recipe))
+    assert differences(filled_in, constants_in(ast.parse(inspect.getsource(filled)))) == {}
+
+
+def constants_in(tree: ast.AST) -> set[str]:
+    """The keys of the dictionaries in some code."""
+    keys = (key for one in ast.walk(tree) if isinstance(one, ast.Dict) for key in one.keys)
+    return {str(key.value) for key in keys if isinstance(key, ast.Constant)}
 
 
 def test_every_right_is_explained() -> None:

@@ -42,7 +42,8 @@ ALSO_TOLD = {
 @contextmanager
 def serving(folder: Path, environment: dict[str, str]) -> Generator[str]:
     """`lastword serve`, as a person starts it; its address."""
-    command = [sys.executable, "-m", "lastword", "serve", "--model", "rehearsal", "--port", "0"]
+    command = [sys.executable, "-m", "lastword", "serve", "--model", "rehearsal"]
+    command += ["--port", "0", "--print-link"]  # as at a terminal
     process = subprocess.Popen(
         command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
     )

@@ -12,6 +12,7 @@ from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -21,6 +22,7 @@ from tests.server.browser import chromium
 
 BUILDER = ROOT / ".venv-docs" / "bin" / "zensical"
 MISSING = "what builds the documentation is not here: run scripts/docs once"
+PHONE = 390  # pixels
 _LOADS = {"script", "img", "iframe", "source", "video", "audio", "embed", "object", "image", "use"}
 _ELSEWHERE = re.compile(r"^(?:https?:)?//")
 _IN_STYLES = re.compile(r"""@import|url\(\s*["']?(?:https?:)?//""")
@@ -87,9 +89,10 @@ def files(site: Path, ending: str) -> Iterator[tuple[str, str]]:
 
 
 def test_every_page_is_built(site: Path) -> None:
-    wanted = {name.removesuffix(".md").removesuffix("index").rstrip("/") for name in nav()}
+    pages = [Path(name).with_suffix("") for name in nav()]
+    wanted = {page.parent if page.name == "index" else page for page in pages}
 
-    assert {name for name in wanted if not (site / name / "index.html").is_file()} == set()
+    assert {page for page in wanted if not (site / page / "index.html").is_file()} == set()
 
 
 def test_no_page_loads_anything_from_another_site(site: Path) -> None:
@@ -153,6 +156,23 @@ def test_a_browser_that_shows_the_site_asks_nobody_else(site: Path) -> None:
 
     assert len(asked) > 10
     assert {one for one in asked if not one.startswith((url, "data:", "blob:"))} == set()
+
+
+@pytest.mark.deep("all pages of the site, in a browser")
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_page_fits_a_phone(site: Path, theme: Literal["light", "dark"]) -> None:
+    pages = [path.parent.relative_to(site) for path in sorted(site.rglob("index.html"))]
+    wide: list[str] = []
+
+    with chromium() as browser, _served(site) as url:
+        tab = browser.new_page(viewport={"width": PHONE, "height": 844}, color_scheme=theme)
+        for page in pages:
+            tab.goto(f"{url}{page}/")
+            if tab.evaluate("document.documentElement.scrollWidth") > PHONE:
+                wide.append(str(page))
+
+    assert len(pages) > 50
+    assert wide == []
 
 
 class _Quietly(SimpleHTTPRequestHandler):

@@ -170,6 +170,18 @@ def test_a_picture_is_sent_and_what_cannot_be_is_named(format: str) -> None:
 
 
 @pytest.mark.scenario("E28")
+def test_without_files_every_content_is_a_text_and_what_came_is_named() -> None:
+    picture = Attachment("image/png", base64.b64encode(PNG).decode(), name="cat.png")
+    linked = Attachment("image/png", uri="https://a.b/c.png")
+    message = Message(MessageId("m"), "see", attachments=(picture, linked))
+
+    [said] = openai_messages([Shown("user", "see", message=message)], files=False)
+
+    named = f"[cat.png (image/png, {len(PNG)} bytes) is not shown: this model cannot read it]"
+    assert said["content"] == f"see\n\n{named}\n\n[https://a.b/c.png]"
+
+
+@pytest.mark.scenario("E28")
 @pytest.mark.parametrize("format", FORMATS)
 def test_a_message_without_words_says_so_and_lastword_speaks_in_brackets(format: str) -> None:
     blank = the_last(format, text=" ")

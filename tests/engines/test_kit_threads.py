@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lastword import Outcome, Run, Runtime, Superseded
+from lastword.engines.kit.calls import Calls
 from lastword.engines.kit.threads import hold_threads
 from tests.promise.stories import Latch
 from tests.promise.workshop import until
@@ -77,6 +78,19 @@ async def test_no_thread_begins_after_the_stop(put: Put) -> None:
 
     assert begun == []
     assert len(refused) == 1
+
+
+@pytest.mark.scenario("E26")
+async def test_whoever_keeps_a_run_s_calls_holds_its_threads() -> None:
+    names: list[str] = []
+
+    async def engine(run: Run) -> None:
+        Calls(run)
+        names.append(await asyncio.to_thread(name))
+
+    async with Runtime(engine) as r:
+        assert await (await r.session("s").send("go")).outcome() == Outcome.COMPLETED
+    assert names == ["lastword"]
 
 
 @pytest.mark.scenario("E26")

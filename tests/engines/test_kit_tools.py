@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from lastword import Outcome, Runtime
 from lastword.engines.kit.tools import FunctionTool, tools_of
 from lastword.testing.provider import Call as Asks
-from tests.engines.subjects import sdk_loop
+from tests.engines.subject_sdk import sdk_loop
 
 pytestmark = pytest.mark.scenario("E30")
 

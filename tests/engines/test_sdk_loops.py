@@ -14,8 +14,9 @@ from lastword.engines.kit import Compaction
 from lastword.engines.openai import OpenAI
 from lastword.testing.provider import Answer, Failure, Request, Say, Think
 from lastword.testing.provider import Call as Asks
-from tests.engines.subjects import Scripted, sdk_loop
+from tests.engines.subject_sdk import sdk_loop
 from tests.engines.test_refused import PNG
+from tests.engines.told import Scripted
 from tests.engines.wire import FORMATS, Raw, streamed
 from tests.promise.stories import check_log
 from tests.promise.workshop import until

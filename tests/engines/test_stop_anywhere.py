@@ -1,25 +1,33 @@
-"""X1. A stop at every await of a turn: what the model is asked next is always accepted."""
+"""X1, G3. A stop at every await of a turn: what the model is asked next is always accepted.
+
+And a tool that the log says has not started did not: its first line is what is recorded here.
+"""
 
 import asyncio
 
 import pytest
 
-from lastword import Outcome, Runtime
+from lastword import Outcome, Runtime, Status
 from lastword.core.entries import Called, Result
 from lastword.runtime.call import Call
 from lastword.testing.provider import Answer, Request, Say, Think
 from lastword.testing.provider import Call as Asks
-from tests.engines.subjects import SCRIPTED, Scripted
+from tests.engines.subjects import SCRIPTED
+from tests.engines.told import Scripted
 from tests.engines.wire import StopAt
 from tests.promise.stories import check_log
 
+begun: list[str] = []  # the tools whose first line was reached, in the turn that is stopped
+
 
 async def quick(path: str) -> str:
+    begun.append("quick")
     await asyncio.sleep(0)
     return f"what is in {path}"
 
 
 def slow(path: str) -> str:  # in a thread
+    begun.append("slow")
     return f"and in {path}"
 
 
@@ -40,7 +48,8 @@ def answer(request: Request) -> Answer:
 
 async def stopped_at(step: int, one: Scripted) -> bool:
     """One turn, stopped right before that step, and the next; whether there was such a step."""
-    engine = StopAt(one.engine, step)
+    begun.clear()
+    engine = StopAt(one.engine, step, tasks=one.in_tasks)
     heard: list[str] = []
 
     async def sink(event: object) -> None:
@@ -66,11 +75,16 @@ async def stopped_at(step: int, one: Scripted) -> bool:
         calls = [entry for entry in log if isinstance(entry, Called)]
         results = [entry for entry in log if isinstance(entry, Result)]
         assert len(results) == len(calls)
+        names = {call.call: call.name for call in calls}
+        reached = {names[r.call] for r in results if r.status is not Status.NOT_STARTED}
+        assert set(begun) - reached == set(), step
+        assert {names[r.call] for r in results if r.status is Status.COMPLETED} <= set(begun), step
     return True
 
 
 @pytest.mark.deep("a stop at every step", quick=1)
 @pytest.mark.scenario("X1", part="agent")
+@pytest.mark.scenario("G3")
 @pytest.mark.parametrize("kind", SCRIPTED)
 async def test_whatever_a_stop_leaves_the_next_request_is_accepted(kind: str) -> None:
     step = 1

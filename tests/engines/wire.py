@@ -21,6 +21,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from lastword import Engine, Run
+from lastword.runtime.framework import run_inside
 from lastword.testing.provider import Answer, Format, Provider
 from lastword.testing.provider.formats import SPEECH
 from lastword.testing.provider.marks import Marks
@@ -79,25 +80,34 @@ def streamed(format: str, answer: Answer, *, ended: bool = True) -> bytes:
     return b"".join([told.opening, *told.chunks, told.ending if ended else b""])
 
 
-class Stepped:
-    """A coroutine that does something of the test's right before its k-th step."""
+class Steps:
+    """How many steps there were, and what is done right before the k-th."""
 
-    def __init__(self, work: Coroutine[Any, Any, None], at: int, act: Callable[[], object]) -> None:
-        self._work = work
-        self._at = at
+    def __init__(self, at: int, act: Callable[[], object]) -> None:
+        self._left = at
         self._act = act
 
-    def __await__(self) -> Generator[Any, Any, None]:
-        steps = 0
+    def one(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            self._act()
+
+
+class Stepped:
+    """A coroutine whose steps are counted."""
+
+    def __init__(self, work: Coroutine[Any, Any, Any], steps: Steps) -> None:
+        self._work = work
+        self._steps = steps
+
+    def __await__(self) -> Generator[Any, Any, Any]:
         send: Callable[[], Any] = lambda: self._work.send(None)  # noqa: E731 - replaced below
         while True:
-            steps += 1
-            if steps == self._at:
-                self._act()
+            self._steps.one()
             try:
                 waits_for = send()
-            except StopIteration:
-                return
+            except StopIteration as ended:
+                return ended.value
             try:
                 given = yield waits_for
                 send = lambda given=given: self._work.send(given)  # noqa: E731
@@ -106,24 +116,47 @@ class Stepped:
 
 
 class StopAt:
-    """An engine that is stopped right before the k-th step of its first run."""
+    """An engine that is stopped right before the k-th step of its first run.
 
-    def __init__(self, engine: Engine, at: int) -> None:
+    A framework may do its work in `tasks` of its own: then theirs are counted too.
+    """
+
+    def __init__(self, engine: Engine, at: int, *, tasks: bool = False) -> None:
         self.sprung = False
         self.stop: Callable[[], object] = bool
         self._engine = engine
-        self._at = at
+        self._steps = Steps(at, self._spring)
+        self._tasks = tasks
 
     async def __call__(self, run: Run) -> None:
-        work = self._engine(run)
+        work = _as_coroutine(self._engine(run))
         if run.id != "s#1":
             await work
             return
-        await Stepped(_as_coroutine(work), self._at, self._spring)
+        loop = asyncio.get_running_loop()
+        if self._tasks:
+            loop.set_task_factory(self._started)
+        try:
+            await Stepped(work, self._steps)
+        finally:
+            loop.set_task_factory(None)
+
+    def _started(self, loop: Any, work: Any, **kwargs: Any) -> asyncio.Task[Any]:
+        run = run_inside()
+        if not isinstance(run, Run) or run.id != "s#1":
+            return asyncio.Task(work, loop=loop, **kwargs)
+        stepped = _awaited(Stepped(work, self._steps))
+        task: asyncio.Task[Any] = asyncio.Task(stepped, loop=loop, **kwargs)
+        task.add_done_callback(lambda _: work.close())  # if it was cancelled before its first step
+        return task
 
     def _spring(self) -> None:
         self.sprung = True
         self.stop()
+
+
+async def _awaited(work: Awaitable[Any]) -> Any:
+    return await work
 
 
 async def _as_coroutine(work: Awaitable[None]) -> None:

@@ -6,9 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.front.first_minute import first_minute
 from tests.front.fresh import PYTHON, copied, has_index, megabytes, newcomer_env
+from tests.front.visit import served
+from tests.server.browser import chromium
 
 pytestmark = pytest.mark.deep("an environment, made twice", quick=0)
 
@@ -37,3 +40,24 @@ def test_one_command_in_a_fresh_copy_leads_to_a_page_an_answer_and_a_stop(tmp_pa
     first_minute(root, env | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""}, heard)
 
     assert heard.read_text() == ""
+    with served([root / "scripts" / "run"], cwd=root, env=env, heard=heard) as visit:
+        is_a_page_that_works(visit.link)
+    assert heard.read_text() == ""
+
+
+def is_a_page_that_works(link: str) -> None:
+    """In a browser, where there is one: a newcomer says something, and presses Esc."""
+    with chromium() as browser:
+        page = browser.new_page()
+        wrong = list[str]()
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(link)
+        page.get_by_role("button", name="New session").click()
+        box = page.locator("lw-composer textarea")
+        box.fill("count to 500")
+        box.press("Enter")
+        expect(page.locator(".it").last).to_contain_text("8 9")
+        page.keyboard.press("Escape")
+        expect(page.locator("lw-receipt")).to_have_count(1)
+        expect(page.locator("lw-receipt")).to_contain_text("Stopped: 1 answer cut off")
+        assert wrong == []

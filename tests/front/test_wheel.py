@@ -96,13 +96,13 @@ def test_what_is_said_of_it_is_known_to_an_index_and_true(dists: Dists) -> None:
 
 
 class Installed:
-    """The wheel in an environment of its own, and a person who is somewhere else."""
+    """What was built, in an environment of its own, and a person who is somewhere else."""
 
-    def __init__(self, folder: Path, dists: Dists) -> None:
+    def __init__(self, folder: Path, *what: str | Path) -> None:
         self.python = empty_venv(folder / "venv")
         self.home = folder / "elsewhere"
         self.home.mkdir()
-        done = pip(self.python, "--no-index", "--no-deps", dists.wheel)
+        done = pip(self.python, "--no-deps", *what)
         assert done.returncode == 0, done.stderr
 
     @property
@@ -125,18 +125,32 @@ class Installed:
 
 @pytest.fixture
 def alone(tmp_path: Path, dists: Dists) -> Installed:
-    return Installed(tmp_path, dists)
+    return Installed(tmp_path, "--no-index", dists.wheel)
 
 
 @pytest.mark.scenario("B6")
 def test_the_wheel_alone_shows_what_it_does(alone: Installed) -> None:
-    shown = alone.lastword("demo")
+    shows_what_it_does(alone)
+
+
+@pytest.mark.scenario("B6")
+def test_the_source_alone_is_built_where_it_is_installed_and_does_the_same(
+    tmp_path: Path, dists: Dists
+) -> None:
+    if not has_index():
+        pytest.skip("there is no index to have what builds it from")
+
+    shows_what_it_does(Installed(tmp_path, dists.sdist))
+
+
+def shows_what_it_does(here: Installed) -> None:
+    shown = here.lastword("demo")
 
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert shown.stdout.splitlines()[-1] == "heard after the stop: 0"
-    where = [alone.python, "-c", "import lastword; print(lastword.__file__)"]
-    found = subprocess.run(where, cwd=alone.home, capture_output=True, text=True, check=True)
-    assert found.stdout.startswith(str(alone.python.parents[1]))
+    assert shown.stdout.splitlines()[-1] == "words, tool output and typing marks after the stop: 0"
+    where = [here.python, "-c", "import lastword; print(lastword.__file__)"]
+    found = subprocess.run(where, cwd=here.home, capture_output=True, text=True, check=True)
+    assert found.stdout.startswith(str(here.python.parents[1]))
 
 
 @pytest.mark.scenario("B7")
@@ -162,7 +176,7 @@ def test_what_needs_more_says_in_one_line_what_and_that_line_is_right(
 
 def serves(here: Installed) -> None:
     heard = here.home / "heard"
-    command = [here.command, "serve", "--port", "0"]
+    command = [here.command, "serve", "--port", "0", "--print-link"]
     with served(command, cwd=here.home, env=newcomer_env(here.home), heard=heard) as visit:
         assert len(visit.see_the_page()) > 40
         visit.say("first", "story")
@@ -215,7 +229,7 @@ def test_a_server_of_a_teams_own_engine_needs_no_agent(alone: Installed) -> None
     engine = 'async def engine(run):\n    await run.emit("Here I am.")\n'
     (alone.home / "ours.py").write_text(engine)
 
-    command = [alone.command, "serve", "--port", "0", "--engine", "ours:engine"]
+    command = [alone.command, "serve", "--port", "0", "--print-link", "--engine", "ours:engine"]
     heard, env = alone.home / "heard", newcomer_env(alone.home)
     with served(command, cwd=alone.home, env=env, heard=heard) as visit:
         visit.see_the_page()

@@ -22,6 +22,7 @@ class Visit:
     def __init__(self, port: int, code: str) -> None:
         self._port = port
         self._code = code
+        self.link = f"http://127.0.0.1:{port}/#key={code}"  # good for one sign-in
         self._key = ""
 
     def see_the_page(self) -> dict[str, int]:

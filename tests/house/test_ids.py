@@ -1,6 +1,7 @@
 """An id is a name, and not a text to be taken apart: what it belongs to is a value beside it."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -9,8 +10,15 @@ from tests.scenarios import ROOT
 
 SOURCE = ROOT / "src" / "lastword"
 NAMING = SOURCE / "server" / "who.py"  # where a principal's sessions have their names from
-IDS = frozenset({"session", "run", "call", "cell", "above", "parent"})  # what is named by one
-APART = frozenset({"partition", "rpartition", "split", "rsplit", "find", "rfind", "index"})
+PAGE = SOURCE / "server" / "page"
+IDS = frozenset({"session", "run", "call", "cell", "above", "parent", "active"})  # named by one
+CUTS = frozenset({"partition", "rpartition", "split", "rsplit", "find", "rfind", "index"})
+LOOKS = frozenset({"removeprefix", "removesuffix", "startswith", "endswith"})
+APART = CUTS | LOOKS
+IN_THE_PAGE = re.compile(
+    rf"\b(?:{'|'.join(IDS)})(?:Id)?\??\.(?:split|slice|substring|substr|indexOf|lastIndexOf|search"
+    r"|match|matchAll|replace|replaceAll|startsWith|endsWith)\("
+)
 
 
 def taken_apart(source: str) -> Iterator[int]:
@@ -43,6 +51,7 @@ def _is_an_id(node: ast.expr) -> bool:
         "rest = cell.session[len(space) :]",
         'if "/" not in cell.session: pass',
         'above = self._session_id.rsplit("#", 1)[0]',
+        'told = error.active.removeprefix("bob/")',
     ],
 )
 def test_whoever_takes_an_id_apart_would_be_found(line: str) -> None:
@@ -55,6 +64,22 @@ def test_no_id_is_taken_apart() -> None:
         for file in sorted(SOURCE.rglob("*.py"))
         if file != NAMING
         for line in taken_apart(file.read_text(encoding="utf-8"))
+    ]
+
+    assert found == []
+
+
+@pytest.mark.parametrize("line", ['run.slice(run.lastIndexOf("#") + 1)', "call?.split('.')"])
+def test_whoever_takes_an_id_apart_on_the_page_would_be_found(line: str) -> None:
+    assert IN_THE_PAGE.search(line)
+
+
+def test_the_page_takes_no_id_apart() -> None:
+    found = [
+        f"{file.name}:{number}: {line.strip()}"
+        for file in sorted(PAGE.glob("*.js"))
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if IN_THE_PAGE.search(line)
     ]
 
     assert found == []

@@ -20,8 +20,8 @@ from lastword.core.story import FACTS
 SOURCE = Path(lastword.types.__file__).parent
 PLACES = (lastword.public, lastword.types, lastword.processes, lastword.cells)
 # between a call and its ledger; what a framework's part of a call is told by; between a run and
-# what it asks; a program, for who runs it
-INSIDE = {"Doubts", "Part", "AskingRun", "OpenCell"}
+# what it asks; a program, for who runs it; a run, and the process in which its engine lives
+INSIDE = {"Doubts", "Part", "AskingRun", "OpenCell", "Adopted", "Beginning", "Page", "Served"}
 MADE = {lastword.public.Runtime}  # by programs; all else is given to them, or has fields
 
 

@@ -30,6 +30,7 @@ GATE = "tests/promise/test_gate.py"
 ISOLATED_TOOLS = "tests/promise/test_isolated_tools.py"
 PROCESSES_SEAM = "tests/promise/test_processes_seam.py"
 RETURNED = "tests/promise/test_threads_that_returned.py"
+STREAMING = "tests/promise/test_streaming.py"
 THREADS_IN_STEP = "tests/runtime/test_threads_in_step.py"
 
 ACTING = (
@@ -364,5 +365,29 @@ ACTING = (
         "runtime.hold:Hold._begin",
         forgotten("ended"),
         f"{RETURNED}::test_a_call_that_goes_on_after_a_part_of_it_may_have_executed",
+    ),
+    Mutation(
+        "what is streamed leaves before what was streamed before it",
+        "runtime.streaming:Streaming._leave",
+        never("before"),
+        f"{STREAMING}::test_what_comes_meanwhile_leaves_as_one_and_none_before_it_is_stored[False]",
+    ),
+    Mutation(
+        "what could not be stored is not told to who goes on",
+        "runtime.streaming:Streaming._raise",
+        never("error"),
+        f"{STREAMING}::test_what_could_not_be_stored_is_not_shown_and_its_run_is_told[2]",
+    ),
+    Mutation(
+        "words are said with thoughts",
+        "runtime.streaming:Streaming.take",
+        instead("type(said) is not type(self._waiting[0])", "False"),
+        f"{STREAMING}::test_whatever_else_a_run_does_waits_for_what_it_streamed_before",
+    ),
+    Mutation(
+        "a call does not wait for what was streamed before it",
+        "runtime.active_run:ActiveRun.all_said",
+        never("streams"),
+        f"{STREAMING}::test_whatever_else_a_run_does_waits_for_what_it_streamed_before",
     ),
 )

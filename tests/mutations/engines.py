@@ -29,8 +29,20 @@ ENGINES = (
         f"{THREADS}::test_outside_of_runs_an_app_s_own_executor_is_asked_whenever_it_was_set[by_the_loop]",
     ),
     Mutation(
+        "a run's calls are kept, and its threads are not held",
+        "engines.kit.calls:Calls.__init__",
+        dropped("hold_threads"),
+        "tests/engines/test_kit_threads.py::test_whoever_keeps_a_run_s_calls_holds_its_threads",
+    ),
+    Mutation(
+        "a thread of a tool of an agent in a plain engine is nobody's",
+        "engines.kit.reaching:making",
+        dropped("hold_threads"),
+        "tests/engines/test_pydantic_ai_threads.py::test_a_thread_of_an_agent_in_a_plain_engine_is_named_until_it_ends",
+    ),
+    Mutation(
         "a call inside a tool is taken for the model's own",
-        "engines.kit.calls:_begun",
+        "engines.kit.calls:inside",
         instead('"inner"', '""'),
         f"{CALLS}::test_an_agent_inside_a_tool_is_in_the_ledger_wherever_it_runs[on the loop]",
     ),

@@ -3,49 +3,47 @@
 from __future__ import annotations
 
 import ast
-import os
-import subprocess
-import sys
+from collections.abc import Iterator
 
 import pytest
 
 from tests.mutations.catalogue import MUTATIONS
 from tests.mutations.mutation import Mutation, file_of
-from tests.scenarios import ROOT
+from tests.mutations.warm import Done, WarmProcess
 
 EACH = pytest.mark.parametrize("mutation", MUTATIONS.values(), ids=lambda mutation: mutation.name)
 FLOORS = ("hold", "fence", "ledger", "journal", "stop", "owned", "hub", "streams", "outbox")
 _LIMITS = ("--idle=5", "--busy=30")  # a broken runtime may wait for what never comes, or spin
 
 
-def tried(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """What pytest says, in a process of its own."""
+@pytest.fixture(scope="session")
+def warm() -> Iterator[WarmProcess]:
+    """What each mistake's process is forked from: one for all that are tried here."""
+    process = WarmProcess()
+    yield process
+    process.close()
+
+
+def tried(warm: WarmProcess, *arguments: str) -> Done:
     plugins = ("-ppytest_asyncio.plugin", "-pno:cacheprovider")
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *plugins, *_LIMITS, "--tb=short", *arguments],
-        cwd=ROOT,
-        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return warm.run(*plugins, *_LIMITS, "--tb=short", *arguments)
 
 
 @pytest.mark.deep("one process for each mistake", quick=6)
 @EACH
-def test_a_broken_runtime_is_found_out(mutation: Mutation) -> None:
+def test_a_broken_runtime_is_found_out(warm: WarmProcess, mutation: Mutation) -> None:
     planted = ("-ptests.mutations.planting", f"--mutation={mutation.name}")
-    done = tried("-x", "--deep", *planted, mutation.found)
+    done = tried(warm, "-x", "--deep", *planted, mutation.found)
 
-    assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout + done.stderr
-    assert f"FAILED {mutation.found}" in done.stdout, done.stdout  # the test, not an import
+    assert done.code == pytest.ExitCode.TESTS_FAILED, done.said
+    assert f"FAILED {mutation.found}" in done.said, done.said  # the test, not an import
 
 
 @pytest.mark.deep("as many tests as there are mistakes")
-def test_a_runtime_that_is_not_broken_is_not_found_out() -> None:
-    done = tried("--deep", *sorted({mutation.found for mutation in MUTATIONS.values()}))
+def test_a_runtime_that_is_not_broken_is_not_found_out(warm: WarmProcess) -> None:
+    done = tried(warm, "--deep", *sorted({mutation.found for mutation in MUTATIONS.values()}))
 
-    assert done.returncode == pytest.ExitCode.OK, done.stdout + done.stderr
+    assert done.code == pytest.ExitCode.OK, done.said
 
 
 @EACH

@@ -96,14 +96,14 @@ TRACED = (
     ),
     Mutation(
         "what comes after a tool is still in its span",
-        "runtime.tracing:Tracing._inside",
+        "runtime.tracing:Tracing.inside",
         dropped("tell"),
         TREE,
     ),
     Mutation(
         "a stop is in the trace of whoever carries it out",
         "runtime.seat:Inbox._put",
-        instead("self._here() if isinstance(event, StopAsked | Accepted) else None", "None"),
+        instead("tracing.here() if tracing else None", "None"),
         f"{SPANS}::test_a_stop_that_another_step_carries_out_is_still_in_its_asker_s_trace",
     ),
     Mutation(

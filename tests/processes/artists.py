@@ -143,6 +143,14 @@ class Canary:
         if not self._ended and self._heard != count:
             raise AssertionError(f"{self._heard} of {count} were in position, and not all are dead")
 
+    def is_dead(self) -> bool:
+        """Whether by now the last process that held the FIFO is, whatever they wrote."""
+        heard = -1
+        while heard != self._heard:
+            heard = self._heard
+            self._look(lambda: True)
+        return self._ended
+
     async def dead(self, timeout: float) -> bool:
         """Whether, in so many seconds from now, the last process that held the FIFO is dead."""
         with suppress(TimeoutError):

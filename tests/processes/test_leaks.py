@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Self
@@ -97,20 +98,25 @@ async def nothing_is_left(
             await asyncio.sleep(after)
 
         await some(WARM_UP * AT_ONCE)
-        before, used = await Stock.taken(warden, level), memory(level)
-        await some(times)
-        left, uses = await Stock.taken(warden, level), memory(level)
-        grown = more(uses, used)
-        if (
-            grown
-        ):  # what an allocator keeps it keeps once; what leaks is there again with as many more
-            await some(times)
-            again = await Stock.taken(warden, level), memory(level)
-            left, grown = again[0], [name for name in more(again[1], uses) if name in grown]
+        await no_more_than_before(level, warden, partial(some, times))
 
+    assert zygotes(os.getpid()) == []
+
+
+async def no_more_than_before(
+    level: Level, warden: Warden, act: Callable[[], Awaitable[None]]
+) -> None:
+    """What an allocator keeps it keeps once; what leaks is there again after as many more."""
+    before, used = await Stock.taken(warden, level), memory(level)
+    await act()
+    left, uses = await Stock.taken(warden, level), memory(level)
+    grown = more(uses, used)
+    if grown:
+        await act()
+        left, after = await Stock.taken(warden, level), memory(level)
+        grown = [name for name in more(after, uses) if name in grown]
     assert left == before
     assert grown == []
-    assert zygotes(os.getpid()) == []
 
 
 def more(uses: dict[str, int], used: dict[str, int]) -> list[str]:
@@ -175,12 +181,7 @@ async def test_two_hundred_wardens_leave_nothing(level: Level) -> None:
     async with Processes(level) as processes:
         first = await processes.warden()
         await wardens(processes, WARDENS // 4)
-        before, used = await Stock.taken(first, level), memory(level)
-        await wardens(processes, WARDENS)
-        left, uses = await Stock.taken(first, level), memory(level)
-
-    assert left == before
-    assert more(uses, used) == []
+        await no_more_than_before(level, first, partial(wardens, processes, WARDENS))
 
 
 async def wardens(processes: Processes, times: int) -> None:

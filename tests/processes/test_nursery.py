@@ -1,48 +1,27 @@
 """What isolated tools are found in is imported once; and whoever has done so is kept like them."""
 
 import asyncio
-import importlib
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from lastword.errors import WorkerDied
-from lastword.processes import Level, Processes, Warden, isolated
-from lastword.processes.inside.family import Procfs, Relative
-from tests.meter import open_files
+from lastword.processes import Level, Warden, isolated
 from tests.processes import tools_to_call
 from tests.processes.artists import Canary
-from tests.processes.helping import our_children, state_of, until
+from tests.processes.helping import state_of, until
 from tests.processes.misdeeds import MISDEEDS
+from tests.processes.nurseries import TOOLS, a_household, descendants, some_tools, the_nursery
 from tests.processes.strict import AT_EACH
 
 pytestmark = pytest.mark.deep("processes, at every level", quick=20)
 
-TOOLS = """
-import os, sys
-from pathlib import Path
-
-HERE = Path(__file__).parent
-with open(HERE / "imports", "a") as imports: print(os.getpid(), file=imports)
-calls = []
-def add(a, b=0): return a + b
-def counted(): calls.append(1); return len(calls)
-def about():
-    later = "put_there_later" in sys.path
-    return os.getcwd(), os.environ.get("SET_LATER"), sys.argv, later
-def hold(canary):
-    holder = open(canary, "w")
-    print("x", end="", file=holder, flush=True)
-    while True: pass
-"""
 HOLDS_ON = """
 if "SET_LATER" in os.environ:
     import subprocess
@@ -72,75 +51,12 @@ if __name__ == "__main__":
 """
 
 
-@pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Callable[[str], Any]]:
-    """Have a module with tools, and this besides when it is imported elsewhere."""
-
-    def written(more: str = "") -> ModuleType:
-        elsewhere = f"\nif os.getpid() != {os.getpid()}:\n    {more or 'pass'}\n"
-        (tmp_path / "some_tools.py").write_text(TOOLS + elsewhere)
-        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-        return importlib.import_module("some_tools")
-
-    yield written
-    sys.modules.pop("some_tools", None)
-
-
-class Household:
-    """Calls in wardens that a nursery forks, as a run makes them."""
-
-    def __init__(self, processes: Processes) -> None:
-        self.processes = processes
-        self.importing: list[Warden] = []
-
-    async def warden(self, function: Any, *args: Any) -> tuple[Warden, isolated.Prepared]:
-        work = await isolated.prepared(function, args, {}, "it")
-        nursery = await self.processes.nursery(work.home, work.command.order, self._lend)
-        return await self.processes.warden(nursery), work
-
-    async def call(self, function: Any, *args: Any) -> Any:
-        warden, work = await self.warden(function, *args)
-        try:
-            return await isolated.make(warden, work)
-        finally:
-            await warden.stop(0)
-
-    def _lend(self, keeper: Warden) -> Callable[[], None]:
-        self.importing.append(keeper)
-        return lambda: self.importing.remove(keeper)
-
-    @property
-    def unfit(self) -> list[str]:
-        return list(self.processes.nurseries.unfit.values())
-
-
-@asynccontextmanager
-async def a_household(level: Level = "tree") -> AsyncGenerator[Household]:
-    """When it has gone, no descriptor and no child is left."""
-    files, children = open_files(), our_children()
-    async with Processes(level=level) as processes:
-        yield Household(processes)
-    left = open_files().items() - files.items()
-    assert not left, left
-    assert our_children() == children
+write = pytest.fixture(some_tools)
 
 
 def imports(tmp_path: Path) -> int:
     """How often the module was imported, here included."""
     return len((tmp_path / "imports").read_text().split())
-
-
-def descendants(pid: int) -> list[Relative]:
-    proc = Procfs()
-    try:
-        return list(proc.descendants(pid))
-    finally:
-        proc.close()
-
-
-def the_nursery() -> Relative:
-    """The nearest: those that it has forked are called the same."""
-    return next(kin for kin in descendants(os.getpid()) if kin.name == "nursery")
 
 
 # once
@@ -212,7 +128,7 @@ async def test_what_a_fork_would_suffer_from_is_said_by_name(
         with pytest.raises(AssertionError, match=said):
             raise AssertionError(household.unfit)
     [warning] = [record.getMessage() for record in caplog.records]
-    assert warning.startswith("isolated tools of some_tools are slow to start: importing it ")
+    assert warning.startswith("what is isolated of some_tools is slow to start: importing it ")
 
 
 @pytest.mark.scenario("P24", part="isolated")
@@ -319,27 +235,6 @@ async def test_whoever_imports_for_ever_is_ended_with_what_that_started(
             calling.cancel()
             await asyncio.wait([calling])
         monkeypatch.delenv("SET_LATER")
-        assert await household.call(tools.add, 1) == 1
-
-
-@pytest.mark.scenario("P25", part="isolated")
-@AT_EACH
-async def test_a_nursery_that_was_killed_takes_its_workers_along_and_is_replaced(
-    level: Level, write: Any, tmp_path: Path
-) -> None:
-    tools = write()
-    async with a_household(level) as household:
-        with Canary(tmp_path) as canary:
-            warden, work = await household.warden(tools.hold, canary.path)
-            calling = asyncio.create_task(isolated.make(warden, work))
-            await canary.ready(1)
-            os.kill(the_nursery().pid, signal.SIGKILL)
-            with pytest.raises(WorkerDied):
-                await calling
-            ending = await warden.stop(grace=0)
-
-            assert ending.proven
-            assert await canary.dead(timeout=10.0)
         assert await household.call(tools.add, 1) == 1
 
 

@@ -84,6 +84,10 @@ class Told:
     def __init__(self, gone: asyncio.Event) -> None:
         self._gone = gone
 
+    @property
+    def told(self) -> bool | None:
+        return None
+
     def looked_for(self, remain: tuple[Relative, ...] | None) -> None:
         assert not remain
         self._gone.set()

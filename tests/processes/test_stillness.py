@@ -2,15 +2,20 @@
 
 import asyncio
 import os
+import shutil
 import signal
+import subprocess
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Container, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
 from lastword.errors import WorkerDied
 from lastword.processes import Level, Processes, Warden, command, isolated
+from lastword.processes.inside.family import Procfs, Relative
+from lastword.processes.inside.stillness import Stillness
 from lastword.processes.page import PageWriter
 from tests.meter import open_files
 from tests.processes.helping import ROOTS, our_children, state_of
@@ -45,6 +50,12 @@ async def lapse(page: PageWriter) -> None:
     await until(lambda: not page.good)
 
 
+def are_held(warden: Warden) -> bool:
+    """All are stopped, or wait in the kernel for a child that is, as after `vfork`."""
+    states = {kin.state for kin in warden.living()}
+    return "T" in states and states <= {"T", "D"}
+
+
 @pytest.mark.deep("waits until a lease has lapsed", quick=1)
 @levels
 async def test_who_is_held_goes_on_where_it_was(level: Level) -> None:
@@ -52,7 +63,7 @@ async def test_who_is_held_goes_on_where_it_was(level: Level) -> None:
         process = await warden.spawn(command(shell=FAMILY))
         await is_up(process)
         await lapse(page)
-        await until(lambda: {kin.state for kin in warden.living()} == {"T"})
+        await until(lambda: are_held(warden))
         page.set(now() + LONG)
         await until(lambda: "T" not in {kin.state for kin in warden.living()})
         async for text in process.stdout:
@@ -68,7 +79,7 @@ async def test_who_is_held_is_killed_where_it_stands(level: Level) -> None:
         process = await warden.spawn(command(shell=FAMILY))
         await is_up(process)
         await lapse(page)
-        await until(lambda: {kin.state for kin in warden.living()} == {"T"})
+        await until(lambda: are_held(warden))
         pids = [kin.pid for kin in warden.living()]
         ending = await warden.stop(LONG)  # a grace that nobody is given
         assert all(map(gone, pids))
@@ -82,7 +93,7 @@ async def test_what_is_told_before_it_may_go_on_is_heard_first(level: Level) -> 
         process = await warden.spawn(command(shell=FAMILY))
         await is_up(process)
         await lapse(page)
-        await until(lambda: {kin.state for kin in warden.living()} == {"T"})
+        await until(lambda: are_held(warden))
         ended = warden.stop(LONG)
         page.set(now() + LONG)
         assert {report.fate for report in (await ended).processes} == {"killed"}
@@ -140,3 +151,51 @@ async def test_nothing_is_started_while_nothing_may_act(level: Level) -> None:
         await asyncio.sleep(0)
         page.set(now() + LONG)
         await is_up(await begun)
+
+
+FORKED = """
+#include <signal.h>
+#include <unistd.h>
+int main(void) { if (!vfork()) for (;;) pause(); for (;;) pause(); }
+"""  # its child never lets it go on, as one that is held in the same moment does not
+
+
+class Looks(Procfs):
+    """Looks below one process, and counts how often."""
+
+    def __init__(self, top: int) -> None:
+        super().__init__()
+        self.top, self.count = top, 0
+
+    def below(self, pid: int, spared: Container[int] = ()) -> Iterator[Relative]:
+        self.count += 1
+        return super().below(self.top)
+
+
+def shell_of_one_in_a_fork(program: Path) -> subprocess.Popen[bytes]:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    command = [compiler, "-x", "c", "-w", "-o", str(program), "-"]
+    subprocess.run(command, input=FORKED, text=True, check=True)
+    return subprocess.Popen(["/bin/sh", "-c", f"{program} & wait"])
+
+
+@pytest.mark.scenario("P39")
+async def test_one_who_waits_in_a_fork_for_a_child_that_is_held_is_held(tmp_path: Path) -> None:
+    shell = shell_of_one_in_a_fork(tmp_path / "forked")
+    proc, stillness = Looks(shell.pid), Stillness()
+    try:
+        await until(lambda: [kin.state for kin in proc.below(0)] == ["D", "S"])
+        stillness.hold(proc)
+        await until(lambda: [kin.state for kin in proc.below(0)] == ["D", "T"])
+        proc.count = 0
+
+        stillness.hold(proc)
+
+        assert proc.count == 1  # nobody is found who goes on
+    finally:
+        for pid in [shell.pid, *(kin.pid for kin in list(proc.below(0)))]:
+            os.kill(pid, signal.SIGKILL)
+        shell.wait()
+        proc.close()

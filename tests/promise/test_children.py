@@ -76,9 +76,10 @@ def test_a_stop_that_the_loop_has_not_heard_of_yet_has_fenced_the_children(sched
                 speaking = run.emit("still here")
                 speaking.send(None)  # its first step; the loop has not turned
                 speaking.close()
-            for run in runs:
+                taking = run.steering()
+                taking.send(None)  # it is refused, and gives way to others before it says so
                 with pytest.raises(Superseded):
-                    await run.steering()
+                    taking.send(None)
             await a_while()
 
             assert future.result(0).quiet

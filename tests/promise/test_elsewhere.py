@@ -1,4 +1,4 @@
-"""L. Several processes on one file: whose a session is, who may look, and what is said of it."""
+"""L. Several processes over one store: whose a session is, who may look, and what is said of it."""
 
 import asyncio
 import os
@@ -9,14 +9,9 @@ import pytest
 
 from lastword import Outcome, Run, Session
 from lastword.errors import OwnedElsewhere, Refused
-from lastword.stores.sqlite import SqliteStore
+from lastword.stores.opening import open_store
 from tests.promise.stories import answer, runtime
 from tests.promise.workshop import until
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "lastword.db"
 
 
 async def waits(run: Run) -> None:
@@ -36,10 +31,11 @@ async def looked_at(session: Session) -> None:
 
 
 @pytest.mark.scenario("L5", part="sqlite")
-async def test_to_look_takes_nothing_from_who_is_sent_the_first_message(file: Path) -> None:
+@pytest.mark.scenario("L5", part="postgres")
+async def test_to_look_takes_nothing_from_who_is_sent_the_first_message(address: str) -> None:
     async with (
-        runtime(answer, store=f"sqlite:{file}") as mine,
-        runtime(answer, store=f"sqlite:{file}") as theirs,
+        runtime(answer, store=address) as mine,
+        runtime(answer, store=address) as theirs,
     ):
         await looked_at(theirs.session("s"))
         assert await theirs.recent() == ()
@@ -54,10 +50,11 @@ async def test_to_look_takes_nothing_from_who_is_sent_the_first_message(file: Pa
 
 
 @pytest.mark.scenario("L5", part="sqlite")
-async def test_what_waits_elsewhere_can_be_seen_from_here(file: Path) -> None:
+@pytest.mark.scenario("L5", part="postgres")
+async def test_what_waits_elsewhere_can_be_seen_from_here(address: str) -> None:
     async with (
-        runtime(waits, store=f"sqlite:{file}", on_message="queue") as mine,
-        runtime(waits, store=f"sqlite:{file}") as theirs,
+        runtime(waits, store=address, on_message="queue") as mine,
+        runtime(waits, store=address) as theirs,
     ):
         for text in ("going", "waiting", "last"):
             await mine.session("s").send(text)
@@ -67,14 +64,15 @@ async def test_what_waits_elsewhere_can_be_seen_from_here(file: Path) -> None:
 
 
 @pytest.mark.scenario("L6", part="sqlite")
-async def test_who_sends_to_another_processes_session_is_told_whose_it_is(file: Path) -> None:
+@pytest.mark.scenario("L6", part="postgres")
+async def test_who_sends_to_another_processes_session_is_told_whose_it_is(address: str) -> None:
     async with (
-        runtime(waits, store=f"sqlite:{file}") as mine,
-        runtime(answer, store=f"sqlite:{file}") as theirs,
+        runtime(waits, store=address) as mine,
+        runtime(answer, store=address) as theirs,
     ):
         await mine.session("s").send("go")
         with pytest.raises(OwnedElsewhere, match=r"session s belongs to .* since") as told:
-            await theirs.session("s").send("mine, too")
+            await theirs.session("s").send("mine, too", on_message="queue")
         assert isinstance(told.value, Refused)
         assert (told.value.process, told.value.host) == (os.getpid(), platform.node())
         assert told.value.since > 0
@@ -85,10 +83,11 @@ async def test_who_sends_to_another_processes_session_is_told_whose_it_is(file: 
 
 
 @pytest.mark.scenario("L6", part="sqlite")
-async def test_a_list_says_what_runs_in_another_process(file: Path) -> None:
+@pytest.mark.scenario("L6", part="postgres")
+async def test_a_list_says_what_runs_in_another_process(address: str) -> None:
     async with (
-        runtime(waits, store=f"sqlite:{file}") as mine,
-        runtime(answer, store=f"sqlite:{file}") as theirs,
+        runtime(waits, store=address) as mine,
+        runtime(answer, store=address) as theirs,
     ):
         ticket = await mine.session("s").send("go")
         await ticket.started()
@@ -104,10 +103,12 @@ async def test_a_list_says_what_runs_in_another_process(file: Path) -> None:
 
 
 @pytest.mark.scenario("L6", part="sqlite")
-async def test_a_stop_of_another_processes_session_says_whose_it_is(file: Path) -> None:
+async def test_a_stop_of_another_processes_session_on_a_file_says_whose_it_is(
+    tmp_path: Path,
+) -> None:
     async with (
-        runtime(waits, store=f"sqlite:{file}") as mine,
-        runtime(answer, store=f"sqlite:{file}") as theirs,
+        runtime(waits, store=f"sqlite:{tmp_path}/it.db") as mine,
+        runtime(answer, store=f"sqlite:{tmp_path}/it.db") as theirs,
     ):
         ticket = await mine.session("s").send("go")
         await ticket.started()
@@ -120,8 +121,9 @@ async def test_a_stop_of_another_processes_session_says_whose_it_is(file: Path) 
 
 
 @pytest.mark.scenario("L5", part="sqlite")
-async def test_what_was_let_go_is_whose_it_is_asked_for_next(file: Path) -> None:
-    first, second = SqliteStore(file), SqliteStore(file)
+@pytest.mark.scenario("L5", part="postgres")
+async def test_what_was_let_go_is_whose_it_is_asked_for_next(address: str) -> None:
+    first, second = open_store(address), open_store(address)
     async with runtime(answer, store=first) as mine, runtime(answer, store=second) as theirs:
         ticket = await mine.session("s").send("one")
         assert await ticket.outcome() == Outcome.COMPLETED
@@ -129,5 +131,5 @@ async def test_what_was_let_go_is_whose_it_is_asked_for_next(file: Path) -> None
         ticket = await theirs.session("s").send("two")
         assert await ticket.outcome() == Outcome.COMPLETED
         with pytest.raises(OwnedElsewhere):
-            await mine.session("s").send("by who let it go")
+            await mine.session("s").send("by who let it go", on_message="queue")
         await until(lambda: not mine.session("s").known)

@@ -148,7 +148,7 @@ async def test_two_thousand_messages_and_stops_leave_nothing_behind() -> None:
             await until(lambda: not gc.collect() and len(asyncio.all_tasks()) <= idle)
 
         idle = len(asyncio.all_tasks())
-        before = await over_many(400)
+        before = await over_many(1000)  # so that tables of the interpreter's have grown
         tracemalloc.start()
         await over_many(400)
         memory = tracemalloc.get_traced_memory()[0]

@@ -15,23 +15,29 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Literal, TypeVar
 
 from lastword import Engine, Receipt, Runtime, Session, Ticket
+from lastword.core.asks import AnswerSent
 from lastword.core.cell import StoredCell
 from lastword.core.entries import Entry
-from lastword.core.events import EditAsked, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
+from lastword.core.events import (
+    EditAsked,
+    Instead,
+    MoveAsked,
+    RemoveAsked,
+    ResumeAsked,
+    StopAsked,
+)
 from lastword.core.model import Generation, Message, MessageId, Placement, Policy, RunId, SessionId
 from lastword.core.queue import QueueNews
 from lastword.core.shown import Shown
 from lastword.core.story import FeedEvent
+from lastword.errors import OwnedElsewhere
 from lastword.runtime.feed import Feed
-from lastword.runtime.jobs import Job
-from lastword.runtime.protocol import Changing, Counterpart, Doings, LogPage, Now, Sent, View
-from lastword.runtime.session_cells import SessionCells
+from lastword.runtime.protocol import Changing, Counterpart, Doings, Here, LogPage, Now, Sent, View
 from lastword.runtime.ticket import Stopping
-from lastword.stores.contract import Overview
+from lastword.stores.contract import Label, Overview
 
 T = TypeVar("T")
-Verb = Literal["have", "send", "stop", "stop soon", "change", "read", "stand", "become"]
-NOT_HERE = "this is only where the session is"
+Verb = Literal["have", "send", "stop", "stop soon", "change", "answer", "read", "stand", "become"]
 
 
 class There:
@@ -75,15 +81,16 @@ class There:
         return answer
 
     async def send(
-        self, session: Session, sent: Sent, on_message: Policy | None
+        self, session: Session, sent: Sent, on_message: Policy | None, instead: Instead | None
     ) -> tuple[Message, RunId, Placement]:
-        ticket = await session.send(
-            sent.text,
-            id=sent.id,
-            by=sent.by,
-            attachments=sent.attachments,
-            on_message=on_message,
-        )
+        id_, by, came = sent.id, sent.by, sent.attachments
+        if instead:
+            run = instead.turn.run
+            ticket = await session.again(sent.text, run=run, id=id_, by=by, attachments=came)
+        else:
+            ticket = await session.send(
+                sent.text, id=id_, by=by, attachments=came, on_message=on_message
+            )
         self._tickets[ticket.message.id] = ticket
         return ticket.message, ticket.run, ticket.placed
 
@@ -168,10 +175,14 @@ class Away:
     async def have(self) -> None:
         await self._asked("have", lambda session: session.loaded())
 
-    async def send(self, sent: tuple[Sent, ...], on_message: Policy | None) -> tuple[Ticket, ...]:
+    async def send(
+        self, sent: tuple[Sent, ...], on_message: Policy | None, instead: Instead | None = None
+    ) -> tuple[Ticket, ...]:
         [one] = sent
         there = self._there
-        message, run, placed = await self._asked("send", lambda s: there.send(s, one, on_message))
+        message, run, placed = await self._asked(
+            "send", lambda s: there.send(s, one, on_message, instead)
+        )
         ticket = Ticket(message, run)
         ticket.placed = placed
         following = asyncio.create_task(self._follow(ticket))
@@ -199,12 +210,12 @@ class Away:
     async def change(self, asked: Changing) -> None:
         await self._asked("change", lambda session: _changed(session, asked))
 
-    def process(self, id: str, by: str | None) -> Job:
-        raise NotImplementedError(NOT_HERE)
+    async def answer(self, said: AnswerSent) -> None:
+        await self._asked("answer", lambda session: _answered(session, said))
 
     @property
-    def cells(self) -> SessionCells:
-        raise NotImplementedError(NOT_HERE)
+    def here(self) -> Here:
+        raise OwnedElsewhere(self.id, "the thread that it is in")
 
 
 async def _changed(session: Session, asked: Changing) -> None:
@@ -217,6 +228,11 @@ async def _changed(session: Session, asked: Changing) -> None:
             await session.move(message, to, by=by)
         case ResumeAsked():
             await session.resume()
+
+
+async def _answered(session: Session, said: AnswerSent) -> None:
+    allow, at, always, scope = said.allow, said.generation, said.always, said.scope
+    await session.answer(said.question, allow, at, always=always, scope=scope, by=said.by)
 
 
 async def _stopped(session: Session, asked: StopAsked) -> Receipt:
@@ -249,6 +265,12 @@ class Read:
 
     async def cells(self) -> tuple[StoredCell, ...]:
         return await self._read(lambda session: session.cells())
+
+    async def label(self, label: Label) -> None:
+        async def labelled(session: Session) -> None:
+            await session.record.label(label)
+
+        await self._read(labelled)
 
     async def overview(self) -> Overview | None:
         return await self._read(lambda session: session.overview())

@@ -5,6 +5,7 @@ import inspect
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, TypeAlias, cast
 
@@ -16,7 +17,10 @@ from lastword.core.asks import Answer
 from lastword.core.entries import LeftOut, Native
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.core.question import Question
-from lastword.processes import Process
+from lastword.core.undo import FilesReport
+from lastword.processes import Process, Warden
+from lastword.processes.served import Served
+from lastword.runtime.adopting import Page
 from lastword.runtime.owned import Kept
 from tests.promise.workshop import until
 from tests.runtime.zombie import Stage, staged
@@ -26,6 +30,7 @@ Try: TypeAlias = Callable[[Stage, Session], Awaitable[Any]]
 
 QUESTION = Question("q", SessionId("s"), Generation(1), RunId("s#1"), "shell", "{}")
 YES = Answer(allowed=True)
+CHANGED = FilesReport(("late.py",))
 
 
 async def _in(opened: Any) -> None:
@@ -51,6 +56,11 @@ def _a_process() -> Process:
     return cast("Process", SimpleNamespace(command="late"))
 
 
+def _a_process_of_before() -> tuple[Warden, Served, Page]:
+    """The same: nothing of it is looked at."""
+    return cast("tuple[Warden, Served, Page]", (None, None, None))
+
+
 async def _executor(stage: Stage, session: Session) -> object:
     return await asyncio.wrap_future(_run(stage, session).executor.submit(stage.tool))
 
@@ -58,12 +68,17 @@ async def _executor(stage: Stage, session: Session) -> object:
 # every act there is, as it is tried; what it comes to is `Superseded`, unless it says otherwise
 ACTS: dict[str, Try] = {
     "Session.send": lambda _, session: session.send("after the end"),
+    "Session.again": lambda _, session: session.again("after the end"),
+    "Session.rename": lambda _, session: session.rename("after the end"),
+    "Session.pin": lambda _, session: session.pin(),
     "Session.edit": lambda _, session: session.edit("waits", "something else"),
     "Session.remove": lambda _, session: session.remove("waits"),
     "Session.move": lambda _, session: session.move("waits", 0),
     "Session.resume": lambda _, session: session.resume(),
+    "Session.answer": lambda _, session: session.answer("q", True, 1),
     "Runtime.delete": lambda stage, session: stage.runtime.delete(session.id),
     "Runtime.close": lambda stage, _: stage.runtime.close(),
+    "Runtime.hand_over": lambda stage, _: stage.runtime.hand_over(),
     "Ticket.close": lambda stage, session: _now(stage.tickets[session.id].close()),
     "Run.call": lambda stage, session: _run(stage, session).call(stage.tool),
     "Run.intend": lambda stage, session: _run(stage, session).intend(stage.tool)(),
@@ -94,6 +109,7 @@ ACTS: dict[str, Try] = {
     ),
     "Run.asks_model": lambda stage, session: _now(_run(stage, session).asks_model("m", "p")),
     "Run.job": lambda stage, session: _now(_run(stage, session).job(_a_process())),
+    "Run.adopt": lambda stage, session: _now(_run(stage, session).adopt(*_a_process_of_before())),
     "Run.may": lambda stage, session: _run(stage, session).may("late"),
     "Call.ready": lambda stage, session: _run(stage, session).intend(stage.tool).ready(),
     "Call.begin": lambda stage, session: _run(stage, session).intend(stage.tool).begin(),
@@ -118,7 +134,14 @@ DROPPED: dict[str, Try] = {
     ),
     "Call.skip": lambda stage, session: _now(_run(stage, session).intend(stage.tool).skip("")),
     "Call.end": lambda stage, session: _now(_run(stage, session).intend(stage.tool).end("late")),
+    "Call.lose_sight": lambda stage, session: _now(
+        _run(stage, session).intend(stage.tool).lose_sight()
+    ),
     "Call.put_off": lambda stage, session: _now(_run(stage, session).intend(stage.tool).put_off()),
+}
+# what may be said late: for the receipt of the run itself, and nowhere else
+FOR_ITS_RECEIPT: dict[str, Try] = {
+    "Run.has_changed": lambda stage, session: _now(_run(stage, session).has_changed(CHANGED)),
 }
 # what says that it stopped nothing
 STOPS: dict[str, Try] = {
@@ -138,19 +161,19 @@ READS = {
     *("Session.spans", "Session.view"),
     "Session.waiting",
     *("Runtime.at_hand", "Runtime.cells", "Runtime.overview", "Runtime.recent"),
-    *("Runtime.session", "Runtime.sessions", "Runtime.store_size"),
+    *("Runtime.session", "Runtime.sessions", "Runtime.store_size", "Runtime.store_trouble"),
     *("Ticket.again", "Ticket.begun", "Ticket.done", "Ticket.error", "Ticket.known_outcome"),
     *("Ticket.outcome", "Ticket.receipt", "Ticket.started"),
     *("Child.done", "Child.kept", "Child.outcome", "Child.run", "Child.session", "Child.text"),
     *("Run.by", "Run.current", "Run.generation", "Run.id", "Run.messages", "Run.session"),
-    "Run.shelf",
+    *("Run.shelf", "Run.beginning", "Run.processes_gone", "Run.top"),
     *("Run.above", "Run.epoch", "Run.jobs", "Run.less", "Run.loop", "Run.said", "Run.token"),
     *("Call.arguments", "Call.report"),
 }
 # what a session tells its own tickets and calls; not for programs
 ITS_OWN = {
     *("Ticket.tell_outcome", "Ticket.tell_started", "Ticket.tell_takeover", "Ticket.tell_unknown"),
-    *("Call.prepare", "Call.take_key"),
+    *("Call.prepare", "Call.take_key", "Call.be_known_by"),
 }
 HANDLES = ("Call", "Child", "Run", "Runtime", "Session", "Ticket")
 NO_HANDLES = {  # values, errors, words, and what a team makes itself
@@ -171,20 +194,20 @@ def test_every_public_name_is_known_to_be_an_act_or_a_read() -> None:
     }
 
     assert {*HANDLES, *NO_HANDLES} == set(lastword.__all__)
-    assert {*ACTS, *DROPPED, *STOPS, *READS, *ITS_OWN} == public
+    assert {*ACTS, *DROPPED, *FOR_ITS_RECEIPT, *STOPS, *READS, *ITS_OWN} == public
 
 
 @pytest.mark.deep("every act there is", quick=30)
 @pytest.mark.scenario("R1")
 @pytest.mark.parametrize("whose", ["own", "other"])
-@pytest.mark.parametrize("name", [*ACTS, *DROPPED])
+@pytest.mark.parametrize("name", [*ACTS, *DROPPED, *FOR_ITS_RECEIPT])
 async def test_a_run_that_has_lost_its_session_gets_nothing_done(name: str, whose: str) -> None:
     async with staged() as stage:
         session = stage.runtime.session(whose)
         before = await stage.state()
 
         async def act() -> object:
-            return await (ACTS | DROPPED)[name](stage, session)
+            return await (ACTS | DROPPED | FOR_ITS_RECEIPT)[name](stage, session)
 
         if name in ACTS:
             with pytest.raises(Superseded):
@@ -219,6 +242,20 @@ async def test_a_stop_of_a_run_that_has_lost_its_session_says_that_it_stopped_no
             assert await receipt.settled() == receipt
 
         assert await stage.state() == before
+
+
+@pytest.mark.scenario("R1")
+async def test_what_it_has_changed_in_files_is_in_its_own_receipt_and_in_no_other() -> None:
+    async with staged() as stage:
+        for session in (stage.own, stage.other):
+            await stage.as_zombie(partial(FOR_ITS_RECEIPT["Run.has_changed"], stage, session))
+
+        others = await stage.other.stop()
+        stage.end()
+        its_own = await stage.takeover.receipt()
+        assert its_own is not None
+        assert (await its_own.settled()).files == (CHANGED,)
+        assert others.files == ()
 
 
 @pytest.mark.scenario("R1")

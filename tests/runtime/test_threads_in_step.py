@@ -41,7 +41,7 @@ class Session:
         feed = Feed(SessionId("s"), loop, lambda: machine.fenced, keep=100)
         here = (SessionId("s"),)
         self.hold = Hold(machine, lock, feed, RUN, machine.generation, sessions=here)
-        self.moves = Inbox(machine, lock, loop.time, lambda: None)
+        self.moves = Inbox(machine, lock, loop.time)
         self.moves.known = known
 
     def stop(self) -> Move:

@@ -80,7 +80,16 @@ class Server:
         """Start it; it prints the link when it can be visited."""
         where = "--port", str(self._port), "--store", f"sqlite:{self._folder / 'page.db'}"
         self._process = process = subprocess.Popen(
-            [sys.executable, "-m", "lastword", "serve", *self._who, *where, *self._more],
+            [
+                sys.executable,
+                "-m",
+                "lastword",
+                "serve",
+                "--print-link",
+                *self._who,
+                *where,
+                *self._more,
+            ],
             cwd=self._folder,
             env=self._environment,
             stdin=subprocess.DEVNULL,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 
 from lastword import Run
 
@@ -14,6 +15,10 @@ async def engine(run: Run) -> None:
     if first == "warn":
         logging.getLogger("somebody.elses").warning("this is so")
     await run.emit(f"re: {run.message.text}")
+    if first == "where":
+        await run.emit(f" in {os.getpid()}")
+    while first == "spin":
+        pass
     while first in {"wait", "deaf"}:
         try:
             await asyncio.Event().wait()

@@ -18,14 +18,15 @@ ENGINE = "tests.server.engine_to_serve:engine"
 class Server:
     """One server, which can be ended and started again where it was."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, store: str = "", engine: str = ENGINE) -> None:
         self.environment = {"HOME": str(home), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
         self.options: tuple[str, ...] = ()  # more of them, whenever it is started
         self.token = ""
         self.port = 0
         self.link = ""
         self.key = ""  # what the page was given for the first link
-        self._store = f"sqlite:{home / 'served.db'}"
+        self._store = store or f"sqlite:{home / 'served.db'}"
+        self._engine = engine
         self._heard = home / "heard"
         self._process: subprocess.Popen[str] | None = None
 
@@ -44,11 +45,12 @@ class Server:
 
     def start(self, *options: str) -> None:
         """Start it; it prints the link when it can be asked."""
-        command = [sys.executable, "-m", "lastword", "serve", "--engine", ENGINE]
+        command = [sys.executable, "-m", "lastword", "serve", "--engine", self._engine]
         with self._heard.open("a") as errors:
             self._process = subprocess.Popen(
                 [
                     *command,
+                    "--print-link",
                     "--port",
                     str(self.port),
                     "--store",
@@ -87,6 +89,7 @@ class Server:
         if self._process:
             self._process.kill()
             self._process.communicate()
+            self._process = None
 
     @property
     def heard(self) -> str:

@@ -103,6 +103,26 @@ def test_a_file_of_tokens_that_is_wrong_is_refused_without_quoting_a_token(
         tokens_in(path)
 
 
+def test_a_file_of_tokens_may_begin_as_editors_have_it_and_says_which_line_is_not_text(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "tokens.toml"
+    path.touch(0o600)
+    path.write_bytes(b"\xef\xbb\xbf[a]\ntoken = 'long enough, or not'\n")
+    assert [token.name for token in tokens_in(path)] == ["a"]
+
+    path.write_bytes(b"[a]\ntoken = 'long enough, \xe9 or not'\n")
+    with pytest.raises(ValueError, match="line 2 is not UTF-8"):
+        tokens_in(path)
+
+
+def test_a_file_of_tokens_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.toml"
+    os.mkfifo(path, 0o600)
+    with pytest.raises(ValueError, match="no regular file"):
+        tokens_in(path)
+
+
 def test_a_token_keeps_its_rights_however_they_were_told() -> None:
     token = ApiToken("long enough, or not", "a", (right for right in ("read", "send")))
     assert token.who.rights == token.who.rights == {"read", "send"}

@@ -157,13 +157,14 @@ class Process(NamedTuple):
 
 @contextmanager
 def process(
-    home: Path, *words: str, lines: int = 1, stderr: int | None = None
+    home: Path, *words: str, lines: int = 1, stderr: int | None = None, link: bool = True
 ) -> Generator[Process]:
     """`lastword serve`, and the first lines that it prints; what it logs is in `home/heard`, if it
     does not go elsewhere."""
     home.mkdir(exist_ok=True)
     where = {"HOME": str(home), "XDG_STATE_HOME": "", "XDG_CONFIG_HOME": ""}
     command = [sys.executable, "-m", "lastword", "serve", "--engine", ENGINE, "--port", "0"]
+    command += ["--print-link"] * link
     with (
         (home / "heard").open("w") as heard,
         subprocess.Popen(
@@ -214,14 +215,22 @@ async def test_nothing_that_anybody_sends_is_written_by_the_loop_to_who_does_not
 
 
 @pytest.mark.scenario("W27", part="server")
-async def test_what_anything_else_warns_of_is_in_the_log_in_its_form(tmp_path: Path) -> None:
-    with process(tmp_path / "home", "--store", "memory:", "--log-format", "json") as one:
+@pytest.mark.parametrize(
+    ("where", "logger"), [(("--in-process",), "somebody.elses"), ((), "lastword")]
+)
+async def test_what_anything_else_warns_of_is_in_the_log_in_its_form(
+    tmp_path: Path, where: tuple[str, ...], logger: str
+) -> None:
+    """Of a run that has a process, by a logger that there is here, with the other's name."""
+    words = ("--store", "memory:", "--log-format", "json", *where)
+    with process(tmp_path / "home", *words) as one:
         ann = await _signed_in(one)
         await ann.send("s", "warn of something")
         while (await ann.get("/v1/sessions/s/log")).json["entries"][-1]["kind"] != "finished":
             pass
     [line] = _lines((tmp_path / "home" / "heard").read_text())
-    assert (line["logger"], line["level"]) == ("somebody.elses", "warning")
+    assert (line["logger"], line["level"]) == (logger, "warning")
+    assert "somebody.elses" in str(line)
 
 
 @pytest.mark.scenario("W28", part="server")

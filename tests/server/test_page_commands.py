@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lastword import Run, Runtime
+from lastword.agent.undo.undo import Changed, ChangedFile
 from lastword.cli.chat.piped_command import PipedCommand
+from lastword.core.changes import Change
 from lastword.engines.function import function
-from lastword.surfaces import commands
+from lastword.surfaces import changes, commands
 from tests.server.page_node import Modules
 
 pytestmark = pytest.mark.scenario("W52", part="page")
@@ -27,11 +29,52 @@ TYPED = """async ({ texts, there }) => {
       showProcesses: show("processes"),
       showQueue: show("queue"),
       showProgram: show("program"),
+      again: (text) => done.push(`again ${text}`),
+      rename: (title) => done.push(`rename ${title}`),
+      diff: (words) => done.push(`diff ${words}`),
+      undo: (words) => done.push(`undo ${words}`),
+      redo: () => done.push("redo"),
+      showUsage: show("usage"),
+      keep: () => done.push("export"),
       say: (words) => done.push(words),
     });
     return [was, ...done];
   });
 }"""
+
+
+CHANGES = """async ({ text, status, answer }) => {
+  const { command } = await import("./assets/commands.js");
+  const { Changes } = await import("./assets/changes.js");
+  const asked = [];
+  const said = [];
+  let over;
+  const done = new Promise((resolve) => (over = resolve));
+  globalThis.fetch = async (path, { method, body }) => {
+    asked.push([path, method, body === undefined ? null : JSON.parse(body)]);
+    return new Response(JSON.stringify(answer), { status });
+  };
+  HTMLElement.prototype.showModal = function () {
+    const text = this.querySelector("pre").textContent.split("\\n");
+    over(said.push(this.querySelector("h2").textContent, ...text));
+  };
+  const changes = new Changes({ state: { session: "s" } }, {
+    clear: () => {},
+    say: (words) => over(said.push(words)),
+    problem: ({ title, detail }) => over(said.push(title, detail)),
+  });
+  command(text, {
+    diff: (words) => changes.diff(words),
+    undo: (words) => changes.undo(words),
+    redo: () => changes.redo(),
+  });
+  await done;
+  return { asked, said };
+}"""
+DONE = {"done": ["a.py"], "left": [], "words": "Taken back: a.py."}
+WHY = "Left as it is: a.py: somebody else has changed it since."
+LEFT = {"done": [], "left": [{"path": "a.py", "why": "…"}], "words": WHY}
+ANYWAY = "/undo anyway PATH takes it back all the same."
 
 
 def typed(modules: Modules, *texts: str, there: bool = True) -> list[list[object]]:
@@ -51,13 +94,21 @@ def test_a_command_leads_to_its_control_or_says_that_there_is_nothing(modules: M
         [True, "stopped"],
         [True, "While an answer is being made, a new message: takeover."],
         [True, "receipt"],
+        [True, "again "],
+        [True, "diff "],
+        [True, "undo "],
+        [True, "redo"],
+        [True, "rename "],
+        [True, "usage"],
+        [True, "export"],
         [True, "processes"],
         [True, "queue"],
         [True, "program"],
     ]
-    nothing = typed(modules, "/receipt", "/processes", "/queue", "/programs", there=False)
+    nothing = typed(modules, "/receipt", "/cost", "/processes", "/queue", "/programs", there=False)
     assert [words for _, _, words in nothing] == [
         "Nothing was stopped here.",
+        "No model was asked here yet, or it did not count.",
         "Nothing goes on under an id.",
         "Nothing waits.",
         "No program waits.",
@@ -65,12 +116,73 @@ def test_a_command_leads_to_its_control_or_says_that_there_is_nothing(modules: M
 
 
 async def test_where_there_is_nothing_the_page_says_what_a_terminal_says(modules: Modules) -> None:
-    names = ["receipt", "processes", "queue", "programs"]
+    names = ["receipt", "cost", "processes", "queue", "programs"]
     told = typed(modules, *(f"/{name}" for name in names), there=False)
 
     async with Runtime(function(silent)) as runtime:
         here = PipedCommand(runtime.session("s"), "takeover", "", None)
         assert [words for _, _, words in told] == [(await here.do(n, "")).words for n in names]
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer", "asked", "said"),
+    [
+        ("/undo", DONE, {"paths": [], "anyway": False}, ["Taken back: a.py."]),
+        ("/undo 'my notes' b\\ c", DONE, {"paths": ["my notes", "b c"], "anyway": False}, None),
+        ("/undo anyway a.py", DONE, {"paths": ["a.py"], "anyway": True}, None),
+        ("/undo", LEFT, {"paths": [], "anyway": False}, [WHY, ANYWAY]),
+        ("/redo", DONE, None, ["Taken back: a.py."]),
+        ("/redo", LEFT, None, [WHY, ""]),
+    ],
+)
+def test_what_was_changed_is_taken_back_and_what_was_left_is_said(
+    modules: Modules, typed: str, answer: object, asked: object, said: list[str] | None
+) -> None:
+    became = modules.evaluate(CHANGES, {"text": typed, "status": 200, "answer": answer})
+    assert became["asked"] == [[f"v1/sessions/s{typed.split(maxsplit=1)[0]}", "POST", asked]]
+    assert said is None or became["said"] == said
+
+
+def test_what_cannot_be_taken_back_is_said_with_why_and_nothing_is_asked_of_half_a_path(
+    modules: Modules,
+) -> None:
+    why = {"type": "x:nothing-to-undo", "title": "There is nothing to take back", "detail": "Why."}
+    became = modules.evaluate(CHANGES, {"text": "/undo", "status": 409, "answer": why})
+    assert became["said"] == ["There is nothing to take back", "Why."]
+    for text in ("/undo anyway", "/undo 'half", "/diff 'half"):
+        became = modules.evaluate(CHANGES, {"text": text, "status": 200, "answer": DONE})
+        assert became["asked"] == []
+        assert became["said"][0] == "Not done:"
+
+
+def test_a_diff_is_shown_in_the_words_of_a_terminal_or_only_at_some_paths(modules: Modules) -> None:
+    change = Change(new=False, gone=1, come=2, lines=((" ", "one"), ("-", "two"), ("+", "three")))
+    files = (
+        ChangedFile("a.py", "changed", change, ""),
+        ChangedFile("my notes", "deleted", None, "nobody can tell"),
+    )
+    told = Changed("r", files, ("Commands are not covered.",), taken_back=True)
+
+    def shown(words: str) -> list[str]:
+        answer = {"taken_back": True, "notes": told.notes, "files": [_out(one) for one in files]}
+        about = {"text": f"/diff {words}", "status": 200, "answer": answer}
+        became = modules.evaluate(CHANGES, about)
+        assert became["asked"] == [["v1/sessions/s/files", "GET", None]]
+        title, *text = became["said"]
+        assert title == f"{changes.heading(told)} (taken back)"
+        return text
+
+    a, notes = ["a.py: changed", "    one", "  - two", "  + three"], told.notes[0]
+    assert shown("") == [*a, "my notes: deleted (nobody can tell)", notes]
+    assert shown("'my notes'") == ["my notes: deleted (nobody can tell)", notes]
+    assert shown("a.py") == [*a, notes]
+
+
+def _out(one: ChangedFile) -> dict[str, object]:
+    lines = [{"mark": mark, "text": text} for mark, text in one.change.lines] if one.change else []
+    come, gone = (one.change.come, one.change.gone) if one.change else (0, 0)
+    told = {"path": one.path, "became": one.became, "doubt": one.doubt}
+    return {**told, "come": come, "gone": gone, "lines": lines, "left_out": 0}
 
 
 async def silent(_: Run) -> str:

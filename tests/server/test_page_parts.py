@@ -86,7 +86,7 @@ def log_of_turns() -> list[Entry]:
     for number in (1, 2, 3):
         run, call = RunId(f"s#{number}"), CallId(f"c{number}")
         id_ = MessageId(f"m{number}")
-        log.append(Said(Message(id_, f"to {run}"), run, at()))
+        log.append(Said(Message(id_, f"to {run}"), run, at=at()))
         log.append(Began(run, Generation(2 * number - 1), (id_,), at()))
         log.append(Thinking(run, "hm"))
         log += [Text(run, "one "), Text(run, "two")]

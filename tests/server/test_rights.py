@@ -67,6 +67,7 @@ async def test_a_wrong_token_is_nobodys_and_is_told_how_to_ask() -> None:
             answer = await people["ann"].as_(token).get("/v1/sessions")
             assert (answer.status, answer.problem) == (401, "unauthorized")
             assert answer.headers["www-authenticate"] == "Bearer"
+            assert "`lastword token` prints one" in answer.json["detail"]
         me = (await people["bob"].get("/v1/me")).json
         assert (me["name"], me["principal"], me["rights"]) == ("bob", "home", ["read", "send"])
 

@@ -165,7 +165,7 @@ class WithTokens(Server):
     def __init__(self, home: Path) -> None:
         super().__init__(home)
         self.file = home / "tokens.toml"
-        self.options = ("--tokens", str(self.file))
+        self.options = ("--tokens", str(self.file), "--log-level", "info")
 
     def write(self, text: str) -> None:
         self.file.touch(0o600)
@@ -173,11 +173,6 @@ class WithTokens(Server):
 
     def reread(self) -> None:
         self.process.send_signal(signal.SIGUSR1)
-
-    async def says(self) -> str:
-        """Its next line."""
-        assert self.process.stdout
-        return await asyncio.to_thread(self.process.stdout.readline)
 
 
 def a_token(name: str, token: str) -> str:
@@ -191,15 +186,13 @@ async def test_a_server_reads_its_tokens_anew_when_it_is_told_to(tmp_path: Path)
     server.start()
     try:
         ann, bob = server.client.as_(ANN), server.client.as_(BOB)
-        while "server of their own" not in await server.says():
-            pass  # what it says to whoever started it
         async with ann.events("s") as hers, bob.events("s") as his:
             await upto(his, "snapshot")
             server.write(a_token("ann", ANN) + a_token("cat", NEW))
             server.reread()
 
-            told = await server.says()
-            assert told == f"Read {server.file} anew: tokens 2, streams ended 1.\n"
+            read = f"INFO lastword the tokens were read anew path={server.file} tokens="
+            await until(lambda: f"{read}2 streams_ended=1\n" in server.heard)
             assert await kinds(his) == []
             assert await status(bob) == 401
             assert await status(bob.as_(NEW)) == 200
@@ -211,9 +204,20 @@ async def test_a_server_reads_its_tokens_anew_when_it_is_told_to(tmp_path: Path)
                 await until(lambda why=why: why in server.heard)
             assert server.heard.count("the tokens are as they were: ") == 2
             assert "tooshort" not in server.heard
+            server.file.unlink()
+            os.mkfifo(server.file, 0o600)
+            server.reread()
+            await until(lambda: f"as they were: {server.file} is no regular file" in server.heard)
 
             await ann.send("s", "hello")
             await upto(hers, "ended")
+
+            server.file.unlink()
+            server.write("")
+            server.reread()
+            await until(lambda: "WARNING lastword no token is left: " in server.heard)
+            assert f"{read}0 streams_ended=1\n" in server.heard
+            assert await status(ann) == 401
         assert "Goodbye" in await asyncio.to_thread(server.end, signal.SIGTERM)
     finally:
         server.kill()

@@ -41,6 +41,9 @@ def at_home(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
+SERVE_NEEDY = ("serve", "--engine", "needy_engine:engine", "--store", "memory:")
+
+
 def typed(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     """What a command line answers."""
     code: Any = 0
@@ -85,16 +88,77 @@ async def test_a_session_is_stopped_from_a_shell_and_the_exit_code_says_how_it_w
     assert (code, told) == (3, "Nothing was running in shell.\n")
 
 
+@pytest.fixture
+def in_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Server]:
+    """One whose engine is in the server's own process."""
+    served = Server(tmp_path)
+    served.start("--in-process")
+    for name, value in served.environment.items():
+        monkeypatch.setenv(name, value)
+    try:
+        yield served
+    finally:
+        served.kill()
+
+
 async def test_a_stop_that_leaves_something_says_so_by_its_exit_code(
+    server: Server, in_process: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is deaf to being cancelled ends with its process, if it has one of its own."""
+    codes: list[int] = []
+    for one in (in_process, server):
+        async with one.client.events("deaf") as events:
+            await one.client.send("deaf", "deaf to it")
+            await upto(events, "text")
+            at = ("--url", one.url, "--token", one.token)
+            code, told, _ = typed(capsys, "stop", "deaf", *at)
+            codes.append(code)
+            assert ("deaf#1" in told) == (one is in_process)
+    assert codes == [4, 0]
+
+
+@pytest.mark.scenario("Z23")
+async def test_an_engine_that_is_served_is_not_in_the_servers_process(
+    server: Server, in_process: Server
+) -> None:
+    async def where(one: Server) -> int:
+        async with one.client.events("where") as events:
+            await one.client.send("where", "where are you", id="it")
+            await upto(events, "ended")
+            log = await one.client.get("/v1/sessions/where/log")
+        return int(str(log.json).partition(" in ")[2].split("'")[0])
+
+    assert await where(server) != server.process.pid
+    assert await where(in_process) == in_process.process.pid
+
+
+@pytest.mark.scenario("Z23")
+async def test_an_engine_that_spins_holds_up_nobody_and_is_stopped(
     server: Server, capsys: pytest.CaptureFixture[str]
 ) -> None:
     client = server.client
-    async with client.events("deaf") as events:
-        await client.send("deaf", "deaf to it")
+    async with client.events("spins") as events:
+        await client.send("spins", "spin", id="it")
         await upto(events, "text")
-        code, told, _ = typed(capsys, "stop", "deaf", "--url", server.url)
-        assert code == 4
-        assert "deaf#1" in told
+        async with client.events("beside") as others:
+            await client.send("beside", "hello")
+            await upto(others, "ended")
+        code, told, _ = typed(capsys, "stop", "spins", "--url", server.url)
+
+    assert (code, told.startswith("Stopped spins: 1 answer cut off, quiet")) == (0, True)
+
+
+@pytest.mark.scenario("Z23")
+def test_a_module_that_no_fork_may_have_is_served_slowly_and_that_is_said(
+    tmp_path: Path,
+) -> None:
+    served = Server(tmp_path, engine="tests.cli.threaded_engine:engine")
+    try:
+        served.start()
+        assert "Each run imports the engine for itself, and starts slowly" in served.heard
+        assert "importing it starts a thread" in served.heard
+    finally:
+        served.kill()
 
 
 async def test_a_stop_that_cannot_be_asked_for_says_why(
@@ -105,7 +169,7 @@ async def test_a_stop_that_cannot_be_asked_for_says_why(
         (("--url", "http://127.0.0.1:9", "--token", "mine"), "does not answer"),
         (("--url", "nonsense"), "is the address of a server"),
         (("--url", "http://192.0.2.1"), "say --token"),
-        (("--url", server.url, "--token", "wrong"), "Nobody is known by this key"),
+        (("--url", server.url, "--token", "wrong"), "No token that is known here"),
     ):
         code, told, error = typed(capsys, "stop", "s", *words)
         assert (code, told) == (1, "")
@@ -151,7 +215,9 @@ async def rest(events: Any) -> list[Any]:
     return [event async for event in events]
 
 
-async def test_whoever_sends_a_second_signal_is_not_kept_waiting(server: Server) -> None:
+async def test_whoever_sends_a_second_signal_is_not_kept_waiting(in_process: Server) -> None:
+    """What is deaf in the server's own process keeps it."""
+    server = in_process
     client = server.client
     _, writer = await client.open()
     writer.write(b"POST /v1/sessions/s/stop HTTP/1.1\r\nhost: 127.0.0.1\r\n")
@@ -189,9 +255,12 @@ def test_a_port_that_is_taken_is_told_of(
     ("words", "why"),
     [
         (("--engine", "nonsense"), "--engine is MODULE:FUNCTION; it is 'nonsense'"),
-        (("--engine", "no.such:engine"), "there is no module 'no.such' here"),
-        (("--engine", "tests.server.engines:nothing"), "has no 'nothing'"),
-        (("--engine", "tests.server.engine_to_serve:NOT_AN_ENGINE"), "is no function"),
+        (("--engine", "no.such:engine", "--store", "memory:"), "there is no module 'no.such' here"),
+        (("--engine", "tests.server.engines:nothing", "--store", "memory:"), "has no 'nothing'"),
+        (("--engine", f"{ENGINE[:-6]}NOT_AN_ENGINE", "--store", "memory:"), "is no function"),
+        (("--engine", ENGINE, "--most", "0"), "--most must be 1 or more; it is 0"),
+        (("--engine", ENGINE, "--in-process", "--warm", "3"), "not with --in-process"),
+        (("--engine", "lost:engine", "--in-process"), "--engine: there is no module 'lost' here"),
         (("--engine", ENGINE, "--port", "99999"), "--port must be a number up to 65535"),
         (("--engine", ENGINE, "--port", "http"), "--port must be a number up to 65535"),
         (("--engine", ENGINE, "--host", "0.0.0.0"), "it takes tokens: --tokens FILE"),  # noqa: S104
@@ -205,8 +274,9 @@ def test_what_cannot_be_served_is_told_of(
 ) -> None:
     code, told, error = typed(capsys, "serve", "--port", "0", *words)
     assert (code, told) == (1, "")
-    assert error.startswith("lastword serve: ")
-    assert why in error
+    last = error.splitlines()[-1]  # what it logs comes before it
+    assert last.startswith("lastword serve: ")
+    assert why in last
 
 
 def test_an_engine_that_needs_what_is_not_installed_is_told_of_by_that(
@@ -215,7 +285,7 @@ def test_an_engine_that_needs_what_is_not_installed_is_told_of_by_that(
     (tmp_path / "needy_engine.py").write_text("import nobody_has_this\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
-    code, _, error = typed(capsys, "serve", "--engine", "needy_engine:engine")
+    code, _, error = typed(capsys, *SERVE_NEEDY)
     assert code == 1
     assert "'needy_engine' needs nobody_has_this, which is not installed" in error
     assert "pip" not in error

@@ -1,5 +1,6 @@
 """What the tests of the file have in common."""
 
+import os
 import sqlite3
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
@@ -23,6 +24,16 @@ async def opened(path: Path, **settings: Any) -> AsyncGenerator[SqliteStore]:
         yield store
     finally:
         await store.close()
+
+
+def filled(path: Path) -> None:
+    """Not a byte is left."""
+    with path.open("wb") as file:
+        while True:
+            try:
+                os.write(file.fileno(), bytes(4096))
+            except OSError:
+                return
 
 
 def text(number: int) -> Text:

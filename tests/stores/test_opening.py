@@ -7,6 +7,7 @@ import pytest
 from lastword.errors import StoreError
 from lastword.stores.memory import MemoryStore
 from lastword.stores.opening import open_store
+from lastword.stores.postgres import PostgresStore
 from lastword.stores.sqlite import SqliteStore
 
 
@@ -16,6 +17,23 @@ def test_an_address_names_the_kind_and_the_place() -> None:
 
     assert isinstance(store, SqliteStore)
     assert store.path == Path.cwd() / "some" / "where.db"
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql"])
+def test_an_address_of_a_database_is_shown_without_its_password(scheme: str) -> None:
+    store = open_store(f"{scheme}://me:secret@somewhere:5433/it?sslmode=require")
+
+    assert isinstance(store, PostgresStore)
+    assert repr(store) == "<PostgresStore postgresql://me@somewhere:5433/it not open yet>"
+
+
+def test_without_the_extra_it_is_said_how_to_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing(module: str) -> None: ...
+
+    monkeypatch.setattr("lastword.extras.find_spec", nothing)
+
+    with pytest.raises(StoreError, match="needs the extra postgres, which is not installed"):
+        open_store("postgresql://x/y")
 
 
 def test_a_home_directory_is_what_it_is_in_a_shell() -> None:
@@ -28,11 +46,13 @@ def test_a_home_directory_is_what_it_is_in_a_shell() -> None:
 @pytest.mark.parametrize(
     ("address", "why"),
     [
-        ("", "the addresses known are 'memory:' and 'sqlite:PATH'"),
+        ("", "the addresses known are 'memory:', 'sqlite:PATH' and 'postgresql://HOST/DATABASE'"),
         ("memory", "the addresses known are"),
         ("memory:x", "the addresses known are"),
         ("it.db", "the addresses known are"),
-        ("postgres://x", "no store can be opened at 'postgres://x'"),
+        ("mysql://x", "no store can be opened at 'mysql://x'"),
+        ("postgre://me:secret@x/y", "no store can be opened at 'postgre://me@x/y'"),
+        ("postgres:it", "names no database; write 'postgresql://HOST/DATABASE'"),
         ("sqlite:", "names no file"),
         ("sqlite: ", "names no file"),
         ("sqlite::memory:", "ends with the process; write 'memory:' for that"),

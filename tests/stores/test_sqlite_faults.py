@@ -18,6 +18,7 @@ from tests.stores.files import (
     allow,
     by_hand,
     content,
+    filled,
     locked,
     move,
     names_in,
@@ -38,16 +39,6 @@ def path(tmp_path: Path) -> Path:
 def read_only(disk: Path) -> None:
     mount = shutil.which("mount") or ""
     subprocess.run([mount, "-o", "remount,ro", str(disk)], check=True)
-
-
-def filled(path: Path) -> None:
-    """Not a byte is left."""
-    with path.open("wb") as file:
-        while True:
-            try:
-                os.write(file.fileno(), bytes(4096))
-            except OSError:
-                return
 
 
 async def until_it_is_full(store: SqliteStore) -> list[int]:
@@ -85,6 +76,25 @@ async def test_a_full_disk_is_told_to_who_sent_and_keeps_what_was_acknowledged(
         assert await store.check() == []
     async with opened(small_disk / "it.db") as store:
         assert numbers(await store.entries(S)) == [*taken, 1000]
+
+
+@pytest.mark.scenario("O17")
+async def test_a_write_that_just_fits_on_a_full_disk_is_no_sign_that_the_next_one_will(
+    small_disk: Path,
+) -> None:
+    filler = small_disk / "filler"
+    async with opened(small_disk / "it.db") as store:
+        await store.commit(write(1))
+        filled(filler)
+        os.truncate(filler, filler.stat().st_size - 40_960)
+        with pytest.raises(StoreError, match="the disk is full"):
+            await store.commit(write(2, size=100_000))
+        await store.commit(write(2))  # where what had failed has made the log longer
+        assert "the disk is full" in str(store.trouble)
+
+        filler.unlink()
+        await store.commit(write(3, size=100_000))
+        assert store.trouble is None
 
 
 async def test_a_disk_that_is_full_from_the_start_opens_when_it_is_not(small_disk: Path) -> None:
@@ -185,10 +195,10 @@ async def test_a_file_of_a_newer_lastword_is_not_opened(path: Path) -> None:
     async with opened(path):
         pass
     with by_hand(path) as db:
-        db.execute("PRAGMA user_version = 7")
+        db.execute("PRAGMA user_version = 8")
 
     with pytest.raises(
-        StoreError, match=r"it\.db: written by a newer lastword \(schema 7; this one knows 6\)"
+        StoreError, match=r"it\.db: written by a newer lastword \(schema 8; this one knows 7\)"
     ):
         await SqliteStore(path).open()
 

@@ -10,6 +10,7 @@ from typing import Any, TextIO, cast
 from lastword import Runtime, Session, Ticket
 from lastword.cli.chat.pipe import run_once
 from lastword.core.entries import Began, Finished, Said, Text
+from lastword.core.events import Instead
 from lastword.core.model import Message, MessageId, Outcome, Policy, RunId
 from lastword.core.story import Fact
 from lastword.runtime.protocol import Sent
@@ -25,8 +26,10 @@ class Answering(Replay):
         self.said = said
         self._telling: asyncio.Task[None] | None = None
 
-    async def send(self, sent: tuple[Sent, ...], on_message: Policy | None) -> tuple[Ticket, ...]:
-        del on_message
+    async def send(
+        self, sent: tuple[Sent, ...], on_message: Policy | None, instead: Instead | None = None
+    ) -> tuple[Ticket, ...]:
+        del on_message, instead
         [one] = sent
         assert one.id
         ticket = Ticket(Message(one.id, one.text), RunId("its"))

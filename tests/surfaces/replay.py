@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from lastword import Receipt, Session, Ticket
+from lastword.core.asks import AnswerSent
 from lastword.core.cell import StoredCell
 from lastword.core.entries import Entry, Said
-from lastword.core.events import StopAsked
+from lastword.core.events import Instead, StopAsked
 from lastword.core.model import CallId, Message, MessageId, Policy, Status
 from lastword.core.picture import Picture
 from lastword.core.queue import QueueNews
@@ -24,11 +25,9 @@ from lastword.core.scene import CallPart, Phase, TurnItem
 from lastword.core.shown import Shown
 from lastword.core.story import Fact
 from lastword.runtime.feed import Feed
-from lastword.runtime.jobs import Job
-from lastword.runtime.protocol import Changing, Doings, LogPage, Now, Sent, View
-from lastword.runtime.session_cells import SessionCells
+from lastword.runtime.protocol import Changing, Doings, Here, LogPage, Now, Sent, View
 from lastword.runtime.ticket import Stopping
-from lastword.stores.contract import Overview
+from lastword.stores.contract import Label, Overview
 from tests.surfaces.recording import SESSION, Moment, Recording
 
 NOT_TOLD = "nobody acts in what is only told again"
@@ -105,7 +104,9 @@ class Replay:
     async def have(self) -> None:
         return
 
-    async def send(self, sent: tuple[Sent, ...], on_message: Policy | None) -> tuple[Ticket, ...]:
+    async def send(
+        self, sent: tuple[Sent, ...], on_message: Policy | None, instead: Instead | None = None
+    ) -> tuple[Ticket, ...]:
         raise NotImplementedError(NOT_TOLD)
 
     def stop(self, asked: StopAsked) -> Stopping:
@@ -117,11 +118,11 @@ class Replay:
     async def change(self, asked: Changing) -> None:
         raise NotImplementedError(NOT_TOLD)
 
-    def process(self, id: str, by: str | None) -> Job:
+    async def answer(self, said: AnswerSent) -> None:
         raise NotImplementedError(NOT_TOLD)
 
     @property
-    def cells(self) -> SessionCells:
+    def here(self) -> Here:
         raise NotImplementedError(NOT_TOLD)
 
 
@@ -147,6 +148,9 @@ class Read:
 
     async def overview(self) -> Overview:
         return Overview(SESSION, self._of.now().generation)
+
+    async def label(self, label: Label) -> None:
+        raise NotImplementedError(NOT_TOLD)
 
     async def queued(self) -> QueueNews:
         return self._of.doings().queue

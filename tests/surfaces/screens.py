@@ -97,9 +97,8 @@ class Editor:
         self._talk = Talk(
             self._peer, replay.session, folders=["/"], servers=[], mode="takeover", window=1000
         )
-        questions = Open(replay)
-        self._talk.frontiers.questions = questions
-        self._talk.asking = OpenAsks(self._peer, replay.id, "/", questions, self._talk)
+        self._talk.frontiers.questions = Open(replay)
+        self._talk.asking = OpenAsks(self._peer, "/", self._talk)
 
     def open(self) -> None:
         """It is shown what happens from here on."""

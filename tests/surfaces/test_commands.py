@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable
 from pathlib import Path
 
@@ -107,6 +108,41 @@ async def test_a_receipt_is_shown_also_if_it_was_given_somewhere_else() -> None:
         assert (await there.type("/receipt")).words == receipt.words
         assert (await there.type("/processes")).words == "Nothing goes on under an id."
         assert (await there.type("/programs")).words == "No program waits."
+
+
+async def answered(run: Run) -> None:
+    await run.emit(f"re: {run.message.text}")
+
+
+@pytest.mark.scenario("Y1", part="surfaces")
+async def test_the_last_message_is_asked_anew_by_a_word() -> None:
+    async with Runtime(answered) as runtime:
+        there = Somewhere(runtime.session("s"))
+        assert "no turn that could be asked anew" in (await there.type("/again")).words
+        await (await there.session.send("one")).outcome()
+        assert (await there.type("/again two")).words.startswith("Asked anew")
+        await until(lambda: not there.session.busy)
+        assert [one.text for one in await there.session.history()] == ["two", "re: two"]
+
+
+@pytest.mark.scenario("Y9", part="surfaces")
+async def test_a_session_is_renamed_and_kept_in_a_file_by_a_word(tmp_path: Path) -> None:
+    async with Runtime(answered) as runtime:
+        there = Somewhere(runtime.session("s"))
+        assert "nothing was ever said" in (await there.type("/rename x")).words
+        await (await there.session.send("one")).outcome()
+        assert (await there.type("/rename The parser")).words == (
+            "This session is called The parser."
+        )
+        overview = await there.session.overview()
+        assert overview
+        assert overview.title == "The parser"
+        file = tmp_path / "s.jsonl"
+        assert f"is in {file}, as JSON lines" in (await there.type(f"/export {file}")).words
+        kinds = [json.loads(line)["kind"] for line in file.read_text().splitlines()]
+        assert kinds == ["said", "began", "text", "finished"]
+        assert "was not written: File exists" in (await there.type(f"/export {file}")).words
+        assert (await there.type("/export")).words == "say to which file: /export FILE"
 
 
 @pytest.mark.scenario("W38", part="chat")

@@ -68,7 +68,7 @@ async def test_who_watched_has_the_receipt_as_it_was_written_and_marked(tmp_path
         heard(live)
         before = worded(live.picture), worded(await whole(session))
         engine.ends.set()
-        await until(lambda: not session.ending)
+        await receipt.settled()  # in whose step it is told; nothing is ending a little earlier
         changes, anew = heard(live), await whole(session)
         last_words = [one.item for one in changes if isinstance(one, ItemIs)]
     async with Runtime(engine, store=store) as runtime:

@@ -9,7 +9,6 @@ from typing import Any, cast
 from starlette.types import ASGIApp, Message
 
 from lastword import Runtime, Session
-from lastword.runtime.tracing import Tracing
 from lastword.server import app
 from lastword.stores.contract import Overview
 from tests.server.page_node import Modules
@@ -52,7 +51,7 @@ class Hosted:
     def __init__(self, replay: Replay) -> None:
         self._replay = replay
         self.at_hand = (replay.session,)
-        self.tracing = Tracing(None)
+        self.tracing = None
 
     def session(self, id: str) -> Session:
         assert id == SESSION

@@ -52,6 +52,7 @@ async def test_a_header_that_means_nothing_is_as_if_there_were_none(told: str) -
 async def test_who_serves_the_request_in_a_span_of_its_own_is_above_the_run() -> None:
     spans = Spans()
     async with spans.runtime(wait) as r:
+        assert r.tracing
         serving = spans.own.start_as_current_span("POST /messages")
         with serving, r.tracing.arriving({"traceparent": traceparent()}):
             await r.session("s").send("go")

@@ -10,7 +10,7 @@ from lastword.core.entries import Used
 from lastword.engines.kit import Compaction
 from lastword.engines.openai import OpenAI
 from lastword.testing.provider import Answer, Call, Say
-from tests.engines.subjects import sdk_loop
+from tests.engines.subject_sdk import sdk_loop
 from tests.engines.wire import FORMATS, Raw, streamed
 from tests.telemetry.spans import Spans, key, parent_of, told_of
 

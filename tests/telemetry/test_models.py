@@ -123,7 +123,8 @@ async def test_a_stop_ends_the_span_of_a_request_that_does_not_end_and_none_begi
 async def test_a_request_that_a_stop_from_a_thread_overtakes_is_over_at_once() -> None:
     spans, counters = Spans(), Counters()
     what = TracedRun(SessionId("s"), RunId("s#1"), Generation(1), None, "")
-    run = RunTrace(Tracing(spans.tracer), counters, asyncio.get_running_loop().time, what, ())
+    span = Tracing(spans.tracer).begin(what, None)
+    run = RunTrace(span, counters, asyncio.get_running_loop().time, what)
     run.over(Outcome.STOPPED, "")
     run.request("m", "", counters.used).end()
     await spans.told()

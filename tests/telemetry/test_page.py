@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
+from typing import Annotated
 
+import msgspec
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from lastword import Run, Runtime
+from tests.deploy.proxies import installed
 from tests.scenarios import ROOT
 from tests.server.client import served
 from tests.telemetry.collector import Collector
@@ -76,4 +80,53 @@ def test_the_alerts_speak_of_metrics_that_there_are() -> None:
     }
 
     assert spoken <= set(rows("metric"))
-    assert alerts.count("- alert:") == 3
+    assert alerts.count("- alert:") == 10
+
+
+class Alert(msgspec.Struct, forbid_unknown_fields=True):
+    """One, as Prometheus reads it."""
+
+    alert: Annotated[str, msgspec.Meta(pattern=r"^Lastword\w+$")]
+    expr: Annotated[str, msgspec.Meta(min_length=1)]
+    for_: Annotated[str, msgspec.Meta(pattern=r"^\d+[smhd]$")] = msgspec.field(
+        default="0s", name="for"
+    )
+    annotations: dict[str, str] = {}
+
+
+class Group(msgspec.Struct, forbid_unknown_fields=True):
+    """Rules that are looked at together."""
+
+    name: str
+    rules: list[Alert]
+
+
+class Rules(msgspec.Struct, forbid_unknown_fields=True):
+    """A file of rules."""
+
+    groups: list[Group]
+
+
+def shown_rules() -> str:
+    [text] = re.findall(r"^```yaml\n(groups:.*?)^```\n", PAGE, re.MULTILINE | re.DOTALL)
+    return text
+
+
+def test_the_alerts_have_the_shape_of_a_file_of_rules() -> None:
+    [group] = msgspec.yaml.decode(shown_rules(), type=Rules).groups
+
+    names = [rule.alert for rule in group.rules]
+    assert len(set(names)) == len(names) == 10
+    for opening, closing in ("()", "[]", "{}"):
+        assert all(rule.expr.count(opening) == rule.expr.count(closing) for rule in group.rules)
+
+
+def test_prometheus_finds_nothing_wrong_with_the_alerts(tmp_path: Path) -> None:
+    promtool, rules = installed("promtool"), tmp_path / "rules.yml"
+    rules.write_text(shown_rules(), encoding="utf-8")
+
+    done = subprocess.run(
+        [promtool, "check", "rules", rules], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ import pytest
 
 from lastword.testing.provider import RULES, Format, Provider, judge
 from tests.testing.breaches_anthropic import ANTHROPIC, asked, called
+from tests.testing.breaches_gemini import GEMINI
 from tests.testing.breaches_openai import MB, OPENAI, Made, chat, many, responses
 from tests.testing.histories import (
     MP4,
@@ -31,8 +32,9 @@ from tests.testing.histories import (
     user,
 )
 
-BREACHES = OPENAI | ANTHROPIC
+BREACHES = OPENAI | ANTHROPIC | GEMINI
 PATHS = {"chat": "chat/completions", "responses": "responses", "anthropic": "messages"}
+PATHS["gemini"] = "models/scripted:generateContent"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
@@ -99,6 +101,8 @@ async def test_a_breach_is_answered_as_its_provider_does(code: str) -> None:
     if spoken == "anthropic":
         kind = "request_too_large" if status == 413 else "invalid_request_error"
         assert (answer["type"], error["type"]) == ("error", kind)
+    elif spoken == "gemini":
+        assert (error["code"], error["status"]) == (status, "INVALID_ARGUMENT")
     else:
         assert error["type"] == "invalid_request_error"
         assert (error["param"], error["code"]) == (first.at, first.rule.kind)

@@ -1,4 +1,8 @@
-"""What `lastword acp` answers: every method of the protocol that it offers, over many sessions."""
+"""What `lastword acp` answers: every method of the protocol that it offers, over many sessions.
+
+Each has taken its first step before the next line is looked at: a cancel that stands right behind a
+prompt finds it accepted. What takes time is answered later.
+"""
 
 from __future__ import annotations
 
@@ -159,7 +163,7 @@ class AcpAgent:
         plan, files = planning(lambda: talk.teller.tell_in_turn), self._files(id_)
         made = self._agents.open(id_, folders, servers, plan, files)
         talk.frontiers.questions = made.questions
-        talk.asking = OpenAsks(self.peer, id_, folders[0], made.questions, talk)
+        talk.asking = OpenAsks(self.peer, folders[0], talk)
         self._open[id_] = talk
         return talk
 

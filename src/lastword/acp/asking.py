@@ -15,7 +15,10 @@ from typing import Any, Protocol, cast
 from lastword.acp import updates
 from lastword.acp.peer import Peer
 from lastword.acp.wire import Params, RpcError
-from lastword.agent.permission import AnswerRefused, Question, Questions
+from lastword.core.asks import UNHEARD
+from lastword.core.question import Question
+from lastword.errors import AnswerRefused
+from lastword.runtime.session import Session
 from lastword.surfaces.marking import in_line
 from lastword.surfaces.words import Choice, Worded, worded
 
@@ -24,6 +27,8 @@ _FENCES = {"command": "sh", "diff": "diff", "text": ""}
 
 class AskingSession(Protocol):
     """What is needed of the session that they are asked in."""
+
+    session: Session
 
     async def caught_up(self) -> None:
         """Return when all that has happened so far has been told."""
@@ -35,13 +40,10 @@ class AskingSession(Protocol):
 class OpenAsks:
     """The open questions of one session and of those below it."""
 
-    def __init__(
-        self, peer: Peer, session: str, root: str, questions: Questions, talk: AskingSession
-    ) -> None:
+    def __init__(self, peer: Peer, root: str, talk: AskingSession) -> None:
         self._peer = peer
-        self._session = session
+        self._session = talk.session
         self._root = root
-        self._questions = questions
         self._talk = talk
         self._open: dict[str, asyncio.Task[None]] = {}
 
@@ -64,33 +66,33 @@ class OpenAsks:
 
     async def _ask(self, question: Question) -> None:
         def is_open() -> bool:
-            return question in self._questions.open()
+            return question in self._session.questions
 
         allowed = False
         try:
             await self._talk.caught_up()  # it is told that there is a call before it is asked for
             answer = await self._peer.ask(
-                "session/request_permission", shown(question, self._session, self._root), is_open
+                "session/request_permission", shown(question, self._session.id, self._root), is_open
             )
-            allowed = self._take(question, answer)
+            allowed = await self._take(question, answer)
         except RpcError:  # the client cannot ask
             with suppress(AnswerRefused):  # it came too late
-                self._questions.nobody(question.id, question.generation)
+                await self._session.answer(question.id, False, question.generation, by=UNHEARD)
         finally:
             del self._open[question.id]
-            if question.session != self._session:  # of a run below, whose calls nobody is told of
+            if question.session != self._session.id:  # of a run below, whose calls are not told
                 self._tell_end(question, allowed=allowed)
 
     def _tell_end(self, question: Question, *, allowed: bool) -> None:
         said = {"sessionUpdate": "tool_call_update", "toolCallId": question.call or question.id}
         self._talk.tell(said | {"status": "completed" if allowed else "failed"})
 
-    def _take(self, question: Question, answer: object) -> bool:
+    async def _take(self, question: Question, answer: object) -> bool:
         """Whether it is allowed. A client that withdraws, or says what was not asked, has not."""
         options = _options(question)
         one = options[choice_of(answer, options) or "reject_once"]
         with suppress(AnswerRefused):  # it came too late
-            self._questions.answer(
+            await self._session.answer(
                 question.id, one.allow, question.generation, always=one.always, scope=one.scope
             )
         return one.allow

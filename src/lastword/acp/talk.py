@@ -8,7 +8,6 @@ run is told, every prompt whose run has ended is answered.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -177,6 +176,8 @@ class Talk:
             elif prompt.called_off:
                 told = {"quiet": True, "words": "It was cancelled before it was sent."}
                 prompt.asked.answer({"stopReason": "cancelled", "_meta": {"lastword": told}})
+            elif named(text) == "again":  # its run is this prompt's
+                await self._send(prompt, text.strip().removeprefix("/again").strip(), None)
             elif name := named(text) or ("stop" if means_stop(text) else ""):
                 done = await do(self, name, text.strip().removeprefix(f"/{name}"))
                 self.teller.tell(updates.message(done.words))
@@ -187,11 +188,18 @@ class Talk:
         except (LastwordError, ValueError) as error:
             prompt.asked.refuse(RpcError(INTERNAL, str(error)))
 
-    async def _send(self, prompt: Prompt, text: str, attachments: tuple[Attachment, ...]) -> None:
+    async def _send(
+        self, prompt: Prompt, text: str, attachments: tuple[Attachment, ...] | None
+    ) -> None:
+        """Send it; without any `attachments`, in the place of the last turn."""
+        session, mode = self.session, self.mode
         self._sending.append(prompt)
         try:
-            # accepted in the step that begins here: whatever line comes next finds it
-            ticket = await self.session.send(text, attachments=attachments, on_message=self.mode)
+            if attachments is None:
+                ticket = await session.again(text or None)
+            else:
+                # accepted in the step that begins here: whatever line comes next finds it
+                ticket = await session.send(text, attachments=attachments, on_message=mode)
         except BaseException:
             if prompt in self._sending:
                 self._sending.remove(prompt)
@@ -318,6 +326,6 @@ def _meta(receipt: Receipt | None) -> Params:
     told = {
         "quiet": receipt.quiet,
         "words": receipt.words,
-        "receipt": json.loads(receipt.to_json()),
+        "receipt": receipt.to_dict(),
     }
     return {"_meta": {"lastword": told}}

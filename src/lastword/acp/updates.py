@@ -1,4 +1,7 @@
-"""What happens in a session, as a client is told it: the shapes of ACP's `session/update`."""
+"""What happens in a session, as a client is told it: the shapes of ACP's `session/update`.
+
+Only shapes: what is told, and whether it may still leave, is decided in `teller` and the outbox.
+"""
 
 from __future__ import annotations
 

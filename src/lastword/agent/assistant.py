@@ -33,6 +33,7 @@ from lastword.agent.tools.repository import in_repository
 from lastword.agent.tools.search import Search
 from lastword.agent.tools.shell import Shell
 from lastword.agent.tools.shell_tools import shell_tools
+from lastword.agent.undo.keeping import UndoKeeper
 from lastword.engines.pydantic_ai import Compaction, PydanticAI
 from lastword.errors import ProcessError, TooDeep
 from lastword.runtime.run import Engine, Run
@@ -85,8 +86,9 @@ def assistant(  # noqa: PLR0913 - each is one thing to say of it, with a default
     runs_lines = Shell(roots=files.roots, shell=shell, cd_lasts=cd_lasts)
     questions = _questions(files, rules, runs_lines)
     own = FunctionToolset[Run]()
-    commands = shell_tools(runs_lines)
-    tools = [own, _file_tools(files, questions), commands]
+    keeper = UndoKeeper(files.roots)
+    commands = shell_tools(runs_lines, keeper.command)
+    tools = [own, _file_tools(files, questions, keeper), commands]
     if fetch:
         tools.append(_fetch_tool(Fetch()))
     if find_spec("pydantic_monty"):
@@ -102,9 +104,19 @@ def assistant(  # noqa: PLR0913 - each is one thing to say of it, with a default
         retries=_SLIPS,
     )
     engine = PydanticAI(agent, deps=_itself, compaction=Compaction(window))
-    own.tool(_delegate_to(engine))
-    serving = cells.engine(engine, serve=code.serving(engine))
+    own.tool(_delegate_to(_kept(engine, keeper)))
+    serving = _kept(cells.engine(engine, serve=code.serving(engine)), keeper)
     return Assistant(serving, questions, model.model_name)
+
+
+def _kept(engine: Engine, keeper: UndoKeeper) -> Engine:
+    """With what it changes in files written down."""
+
+    async def kept(run: Run) -> None:
+        async with keeper.during(run):
+            await engine(run)
+
+    return kept
 
 
 def _itself(run: Run) -> Run:
@@ -140,7 +152,7 @@ def _named(files: Files) -> Subject:
     return name
 
 
-def _file_tools(files: Files, questions: Questions) -> FunctionToolset[Run]:
+def _file_tools(files: Files, questions: Questions, keeper: UndoKeeper) -> FunctionToolset[Run]:
     tools = FunctionToolset[Run]()
     search = Search(files)
 
@@ -155,14 +167,13 @@ def _file_tools(files: Files, questions: Questions) -> FunctionToolset[Run]:
     @tools.tool
     def write_file(ctx: RunContext[Run], path: str, text: str) -> str:
         """Write a file anew, whole."""
-        known = {"agreed": agreed.get(), "may_go_on": lambda: ctx.deps.current}
-        return _told(files.write_file, path, text, **known)
+        with keeper.making(ctx.deps, lambda: files.name(path)):
+            return _told(files.write_file, path, text, **_known(keeper, ctx.deps))
 
     @tools.tool
     def edit_file(ctx: RunContext[Run], path: str, old: str, new: str, all: bool = False) -> str:
         """Replace a text that occurs once in a file, or all of its occurrences."""
-        known = {"agreed": agreed.get(), "may_go_on": lambda: ctx.deps.current}
-        return _told(files.edit_file, path, old, new, all, **known)
+        return _told(files.edit_file, path, old, new, all, **_known(keeper, ctx.deps))
 
     @tools.tool(metadata=_READS)
     def list_files(ctx: RunContext[Run], path: str = ".", pattern: str = "*") -> str:
@@ -188,6 +199,12 @@ def _file_tools(files: Files, questions: Questions) -> FunctionToolset[Run]:
             raise ToolFailed(str(error)) from error
 
     return tools
+
+
+def _known(keeper: UndoKeeper, run: Run) -> dict[str, Any]:
+    """What a tool that changes a file has to know."""
+    noting = partial(keeper.writing, run)
+    return {"agreed": agreed.get(), "noting": noting, "may_go_on": lambda: run.current}
 
 
 def _told(tool: Any, *args: object, **kwargs: object) -> str:  # noqa: ANN401 - one of the file tools

@@ -10,21 +10,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from secrets import token_hex
 from typing import Any, TypeAlias
+from weakref import WeakSet
 
 from lastword.agent.about import About, about, agreed, begins
 from lastword.agent.left import Grant, LeftCalls, left_question
 from lastword.agent.looking import Looking, Preview
 from lastword.agent.rules import LONGEST, SUBJECTS, Action, Rule, Rules, Subject
 from lastword.agent.scopes import Always, rules_of, scopes_of
-from lastword.core.asks import Answer, AnswerGiven, AskMachine
+from lastword.core.asks import UNHEARD, Answer, AnswerSent
 from lastword.core.cell import PendingCall
 from lastword.core.changes import Change
 from lastword.core.model import SessionId
-from lastword.core.question import Question
+from lastword.core.question import Question, Scope
 from lastword.errors import (
     AlreadyAnswered,
     AnswerRefused,
@@ -53,23 +54,12 @@ __all__ = [
 
 Anyway: TypeAlias = "Callable[[About], Awaitable[str]]"
 _threads = DaemonThreads()
-_REMEMBERED = 1000  # questions that are over, and of which it is known where they were asked
 _NOT_ALLOWED = "the person did not allow it"
-_UNHEARD = "(there was nobody to ask)"
 _NOBODY = "it has to be allowed, and there is nobody to ask"
 
 
 async def _never(_: About) -> str:
     return ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """Where a question waits."""
-
-    question: Question
-    asks: Asks
-    life: tuple[SessionId, str]  # of its session
 
 
 class Questions:
@@ -88,8 +78,7 @@ class Questions:
         self._asked_anyway = asked_anyway  # calls that no rule allows: why
         self._looking = Looking(preview)
         self._always = Always()
-        self._asked: dict[str, _Asked] = {}
-        self._over: dict[str, AskMachine] = {}  # which knows what became of each
+        self._asking: WeakSet[Asks] = WeakSet()  # of the sessions in which something was asked
         self._left = LeftCalls()  # calls that programs wait on
 
     # what people say
@@ -97,13 +86,12 @@ class Questions:
     def open(self, session: str | None = None) -> tuple[Question, ...]:
         """The questions that can be answered now; of one session, with those below it."""
         name = None if session is None else SessionId(session)
-        places = dict.fromkeys(one.asks for one in self._asked.values())
-        found = {q.id for asks in places for q in asks.questions(name)}
-        return tuple(one.question for id_, one in self._asked.items() if id_ in found)
+        found = [question for asks in self._asking for question in asks.questions(name)]
+        return tuple(sorted(found, key=lambda one: one.at))
 
     def nobody(self, id: str, generation: int) -> None:
         """There is nobody who could answer it: it is not allowed, and whoever asked is told why."""
-        self._waiting(id, generation).asks.answer(id, generation, Answer(False, by=_UNHEARD))
+        self._asks(id).answer(id, generation, Answer(False, by=UNHEARD))
 
     def answer(
         self,
@@ -111,41 +99,24 @@ class Questions:
         allow: bool,
         generation: int,
         *,
-        always: bool | Rule = False,
+        always: bool = False,
         scope: str = "",
         by: str = "",
     ) -> None:
-        """Answer a question as it was seen, at that generation. The first answer holds.
+        """Answer a question, whichever session's it is, as `Session.answer` does: without waiting,
+        since the agent is here."""
+        self._asks(id).take(AnswerSent(id, allow, generation, always, scope, by))
 
-        `always` allows, or forbids, for the rest of the session what the scope of that id means,
-        one of those that the question offers, or the narrowest; or give a rule. `by` is who said
-        so. Raises `AnswerRefused` if the answer is not taken; then nothing was done.
-        """
-        asked = self._waiting(id, generation)
-        words, rules = self._reach(asked.question, allow=allow, always=always, scope=scope)
-        asked.asks.answer(id, generation, Answer(allow, by, words))
-        self._always.add(asked.life, rules)
-
-    def _waiting(self, id: str, generation: int) -> _Asked:
+    def _asks(self, id: str) -> Asks:
         must_be_name(id, "the id of a question")
-        if id not in self._asked:
-            if machine := self._over.get(id):
-                machine.apply(AnswerGiven(id, generation, Answer(False)))  # raises why not
+        found = next((asks for asks in self._asking if asks.know(id)), None)
+        if found is None:
             raise UnknownQuestion(f"there is no question {id}")
-        return self._asked[id]
+        return found
 
-    def _reach(
-        self, question: Question, *, allow: bool, always: bool | Rule, scope: str
-    ) -> tuple[str, tuple[Rule, ...]]:
-        """What an answer says for good, in words and as rules; only what was offered can be."""
-        if isinstance(always, Rule):
-            return str(always), (always,)
-        if scope and scope not in {one.id for one in question.scopes}:
-            raise ValueError(f"question {question.id} offers no scope {scope!r}; nothing was done")
-        meant = [one for one in question.scopes if scope in ("", one.id)]
-        if not always or not meant:
-            return "", ()
-        return meant[0].words, rules_of(meant[0], "allow" if allow else "deny")
+    def _for_good(self, life: tuple[SessionId, str], allow: bool, scope: Scope) -> None:
+        """From here on, in that session and below it."""
+        self._always.add(life, rules_of(scope, "allow" if allow else "deny"))
 
     # what runs ask
 
@@ -167,16 +138,11 @@ class Questions:
             change=change,
             why=why,
         )
-        self._asked[question.id] = _Asked(question, run.asks, run.lives[0])
-        try:
-            answer = await run.ask(question)
-        finally:
-            self._over[question.id] = self._asked.pop(question.id).asks.machine
-            for old in list(self._over)[:-_REMEMBERED]:
-                del self._over[old]
+        self._asking.add(run.asks)
+        answer = await run.ask(question, partial(self._for_good, run.lives[0]))
         if answer.allowed:
             return ""
-        return _NOBODY if answer.by == _UNHEARD else _NOT_ALLOWED
+        return _NOBODY if answer.by == UNHEARD else _NOT_ALLOWED
 
     def as_before_tool(self) -> Callable[[Call[Any]], Coroutine[Any, Any, None]]:
         """For `Runtime(before_tool=...)`: every call is allowed, asked for, or a PermissionError.

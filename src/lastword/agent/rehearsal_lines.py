@@ -130,9 +130,10 @@ def _what_happened(scene: Scene) -> list[Piece]:
     if not told:
         return [TextPart("Nothing that I was told of.")]
     turn = told[-1]
-    shown = f"ends “{turn.said[-80:]}”" if turn.said else "is empty"
+    words, said = (" ".join(text.splitlines()) for text in (turn.words, turn.said))
+    shown = f"ends “{said[-80:]}”" if said else "is empty"
     lines = [
-        f"You had said “{_short(turn.words, 80)}”. My answer, as I am shown it, {shown}.",
+        f"You had said “{_short(words, 80)}”. My answer, as I am shown it, {shown}.",
         *map(_told, turn.returned),
         *(f"Then I was told: “{note}”" for note in turn.notes),
     ]
@@ -220,7 +221,7 @@ _RULES = (
     _rule("[Answers to a program] (what came of it)", r"\[Answers to the program .+\]", _answered),
     _rule("what happened? (what I was told of a stop)", r"what happened\W*", _what_happened),
     _rule("continue (what was cut off)", r"(?:continue|go on)\W*", _continue),
-    _rule("badly: swallow (every cancel)", r"badly: swallow", "swallow"),
+    _rule("ignore my stop, or badly: swallow", r"(?:ignore my stop|badly: swallow)\W*", "swallow"),
     _rule("badly: block (the thread, for a second)", r"badly: block", "block"),
     _rule("badly: flood (thousands of words, once cancelled)", r"badly: flood", "flood"),
     _rule("badly: garble (a call with arguments that are not JSON)", r"badly: garble", _garble),

@@ -14,6 +14,8 @@ from lastword.cells.cell import PausableCell, live
 from lastword.core.cell import CallResult, PendingCall
 from lastword.core.resume import Resume, resume_in
 from lastword.errors import CellError, EngineFailed
+from lastword.processes import Processes
+from lastword.runtime.opening import close_engine, open_engine
 from lastword.runtime.run import Engine, Run
 
 Make: TypeAlias = Callable[[Sequence[PendingCall]], Awaitable[Sequence[CallResult]]]
@@ -26,15 +28,31 @@ def engine(inner: Engine, *, serve: Serve | None = None) -> Engine:
     A cell goes on under the run's hold until it stands again or has ended. `serve` does that in
     another way, with more to follow. A resume that comes too late for its frontier fails its run.
     """
+    return _ServesResumes(inner, serve or go_on)
 
-    async def answer(run: Run) -> None:
+
+class _ServesResumes:
+    """What `inner` has of its own is opened and closed with it."""
+
+    def __init__(self, inner: Engine, serve: Serve) -> None:
+        self._inner = inner
+        self._serve = serve
+
+    def __repr__(self) -> str:
+        return f"{self._inner!r}, and resumes of cells"
+
+    def open(self, processes: Processes) -> None:
+        open_engine(self._inner, processes)
+
+    def close(self) -> None:
+        close_engine(self._inner)
+
+    async def __call__(self, run: Run) -> None:
         asked = [one for message in run.messages if (one := resume_in(message))]
         for one in asked:
-            await (serve or go_on)(run, one)
+            await self._serve(run, one)
         if len(asked) < len(run.messages):
-            await inner(run)
-
-    return answer
+            await self._inner(run)
 
 
 async def go_on(run: Run, asked: Resume) -> None:

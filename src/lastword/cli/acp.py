@@ -70,7 +70,7 @@ def _own(named: str) -> Make:
     from lastword.agent.permission import Questions  # noqa: PLC0415
     from lastword.agent.rules import Rule, Rules  # noqa: PLC0415
 
-    engine = own_engine.engine_named(named)
+    engine = own_engine.in_process(named)
 
     def make(*_: object, **__: object) -> Assistant:
         return Assistant(engine, Questions(Rules((Rule.parse("allow *"),))), named)

@@ -96,7 +96,7 @@ class DemoScreen:
             self._end_line()
             print(f"{speaker:<7}", end="")
         self._speaker = speaker
-        print(text, end="", flush=True)
+        print(text.replace("\n", f"\n{'':7}"), end="", flush=True)
 
     def _end_line(self) -> None:
         if self._speaker:
@@ -129,7 +129,7 @@ class Ear:
         if event.kind == "text":
             self._screen.word("agent", event.text)
         elif event.kind == "progress":
-            self._screen.line("", f"({event.text.strip()})")
+            self._screen.line("tool", event.text.strip())
         elif isinstance(event.fact, Typing) and self._typing != event.fact.on:
             self._typing = event.fact.on  # the mark is set again and again; it is shown once
             self._screen.line("", "(typing)" if self._typing else "(typing mark taken down)")
@@ -164,6 +164,11 @@ def late(heard: Sequence[FeedEvent], receipt: Receipt) -> list[FeedEvent]:
     return [event for event in heard if event.generation < receipt.generation]
 
 
+def heard_after(late: Sequence[FeedEvent]) -> str:
+    """The last line of a demonstration."""
+    return f"words, tool output and typing marks after the stop: {len(late)}"
+
+
 async def story() -> None:
     """A new message takes over; then a stop, in the middle of a sentence."""
     screen = DemoScreen()
@@ -187,7 +192,7 @@ async def story() -> None:
         await asyncio.sleep(_LISTEN)
 
         screen.line("", f"\n{receipt}\n\n")
-        print(f"heard after the stop: {len(late(ear.heard[since:], receipt))}", flush=True)
+        print(heard_after(late(ear.heard[since:], receipt)), flush=True)
 
 
 def main() -> None:

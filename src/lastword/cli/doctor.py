@@ -19,12 +19,15 @@ from importlib import metadata
 from pathlib import Path
 from statistics import median
 
+from lastword.cli import engines
 from lastword.cli.records import opened
 from lastword.errors import ProcessError, StoreError
 from lastword.processes import MEANINGS, Level, Processes, command
 from lastword.processes.keeping import MOST
 from lastword.processes.levels import LEVELS
-from lastword.stores.sqlite import SqliteStore
+from lastword.runtime.clock import time_of_day
+from lastword.stores.contract import CheckedStore, DescribedStore
+from lastword.stores.opening import without_password
 
 ABOUT = """\
 Find out how strictly the processes of a run are held on this machine: which of
@@ -36,7 +39,11 @@ and what would raise it.
   tree    each run has a warden, to which every orphan comes
   group   process groups only, which any process can leave
 
-With a store, also find out whether that is whole: it is read from end to end."""
+With a store, also find out whether that is whole: it is read from end to end.
+Of a database, also how it keeps what is stored, and what to change.
+
+With an engine, also find out how each of its runs gets a process of its own:
+forked from one that has imported its module, or slowly where that is not safe."""
 
 _WIDTH, _MARGIN = 79, 13
 _SPAWNS = 21
@@ -65,13 +72,16 @@ _SETTINGS = {  # what keeps ordinary users from a namespace of their own, if it 
 }
 
 
-def main(level: Level | None, store: str | None) -> int:
-    """Look, and say what was found; 1 if processes cannot be held as asked, or the store is bad."""
-    return asyncio.run(_main(level, store))
+def main(level: Level | None, store: str | None, engine: str | None = None) -> int:
+    """Look, and say what was found; 1 if processes cannot be held as asked, or the store is bad, or
+    there is no such engine."""
+    return asyncio.run(_main(level, store, engine))
 
 
-async def _main(level: Level | None, store: str | None) -> int:
+async def _main(level: Level | None, store: str | None, engine: str | None) -> int:
     code = await _examine(level)
+    if engine:
+        code = max(code, await engines.examine(engine, level, _say))
     return max(code, await _examine_store(store)) if store else code
 
 
@@ -118,20 +128,24 @@ async def _examine_store(address: str) -> int:
     try:
         store = await opened(address)
         try:
-            wrong = await store.check() if isinstance(store, SqliteStore) else []
+            wrong = await store.check() if isinstance(store, CheckedStore) else []
             many = 0 if wrong else len(await store.sessions())
+            told = await store.traits(time_of_day()) if isinstance(store, DescribedStore) else ()
         finally:
             await store.close()
     except StoreError as error:
-        print(f"\nstore: {address} cannot be used")
+        print(f"\nstore: {without_password(address)} cannot be used")
         _say("because", _sentence(str(error)))
         return 1
+    address = without_password(address)
     if wrong:
         print(f"\nstore: {address} is NOT whole")
         for line in wrong:
             _say("wrong", _sentence(line))
         return 1
     print(f"\nstore: {address} is whole, {many:,} session{'' if many == 1 else 's'}")
+    for trait in told:
+        _say(trait.name, f"{'RISK: ' if trait.kind == 'risk' else ''}{_sentence(trait.told)}")
     return 0
 
 

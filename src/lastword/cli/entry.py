@@ -25,7 +25,7 @@ Command: TypeAlias = Callable[[Sequence[str]], int]
 
 _ABOUT = "An agent runtime in which stop means stop."
 _ABOUT_DEMO = """\
-See an agent that will not stop be stopped: 15 seconds, no keys.
+See an agent that will not stop be stopped: 20 seconds, no keys.
 
 There is no language model in it, but the streaming is real, and with the extra
 agent so are the shell and the processes."""
@@ -110,7 +110,11 @@ def _cells(what: str, words: Sequence[str]) -> int:
 def _doctor(words: Sequence[str]) -> int:
     from lastword.cli import doctor  # noqa: PLC0415 - only when asked for
 
-    parser = _Parser("lastword doctor", "[--level LEVEL] [--store ADDRESS]", doctor.ABOUT)
+    parser = _Parser(
+        "lastword doctor",
+        "[--level LEVEL] [--store ADDRESS] [--engine E]",
+        doctor.ABOUT,
+    )
     parser.add_argument(
         "--level",
         choices=LEVELS,
@@ -123,8 +127,21 @@ def _doctor(words: Sequence[str]) -> int:
         metavar="ADDRESS",
         help="look at this one too, or at what LASTWORD_STORE says; exit code 1 if not whole",
     )
+    parser.add_argument(
+        "--engine",
+        metavar="ENGINE",
+        help="say how a run of this one gets a process; exit code 1 if it cannot be had",
+    )
     asked = parser.parse_args(words)
-    return doctor.main(asked.level, asked.store)
+    return doctor.main(asked.level, asked.store, asked.engine)
+
+
+def _check(words: Sequence[str]) -> int:
+    from lastword.cli import check  # noqa: PLC0415 - only when asked for
+
+    parser = _BeforeCommand("lastword check", check.USAGE, check.ABOUT)
+    check.options(parser)
+    return check.main(parser.parse_args(words))
 
 
 def _records(what: str, words: Sequence[str]) -> int:
@@ -158,13 +175,30 @@ def _upkeep(what: str, words: Sequence[str]) -> int:
     return upkeep.main(what, parser.parse_args(words))
 
 
+def _move_store(words: Sequence[str]) -> int:
+    from lastword.cli import moving  # noqa: PLC0415 - only when asked for
+
+    parser = _Parser("lastword move-store", "FROM TO", moving.ABOUT)
+    moving.options(parser)
+    return moving.main(parser.parse_args(words))
+
+
+def _nodes(words: Sequence[str]) -> int:
+    from lastword.cli import nodes  # noqa: PLC0415 - only when asked for
+
+    parser = _Parser("lastword nodes", "[--store ADDRESS]", nodes.ABOUT)
+    nodes.options(parser, os.environ.get("LASTWORD_STORE"))
+    return nodes.main(parser.parse_args(words))
+
+
 _GROUPS: dict[str, dict[str, tuple[str, Command]]] = {
     "begin with one of these": {
-        "demo": ("see an agent that will not stop be stopped (15 s, no keys)", _demo),
+        "demo": ("see an agent that will not stop be stopped (20 s, no keys)", _demo),
         "serve": ("serve an agent over HTTP, with a page, on this machine", _serve),
         "chat": ("talk to an agent here, and stop it whenever you like", _chat),
         "acp": ("be the agent of your editor, by the Agent Client Protocol", _acp),
         "doctor": ("see how strictly processes are held here", _doctor),
+        "check": ("see whether an agent, yours or any other, stops", _check),
     },
     "ask a server that runs": {
         "stop": ("stop a session, and print the receipt", _stop),
@@ -173,6 +207,7 @@ _GROUPS: dict[str, dict[str, tuple[str, Command]]] = {
         "cells": ("list the programs that wait for an answer", partial(_cells, "cells")),
         "cell": ("see what one of them waits on", partial(_cells, "cell")),
         "resume": ("answer what it waits on", partial(_cells, "resume")),
+        "nodes": ("list the servers over one PostgreSQL database", _nodes),
     },
     "look at what is kept": {
         "sessions": ("list the sessions that a store holds", partial(_records, "sessions")),
@@ -186,6 +221,7 @@ _GROUPS: dict[str, dict[str, tuple[str, Command]]] = {
         "restore": ("make a store of a backup", partial(_upkeep, "restore")),
         "prune": ("delete the sessions that nobody used for long", partial(_upkeep, "prune")),
         "vacuum": ("shrink a store after sessions were deleted", partial(_upkeep, "vacuum")),
+        "move-store": ("move a store from a file to a PostgreSQL database", _move_store),
     },
 }
 COMMANDS = {name: command for group in _GROUPS.values() for name, (_, command) in group.items()}
@@ -205,6 +241,21 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}. Try: {self.prog} --help\n")
+
+
+class _BeforeCommand(_Parser):
+    """Reads what stands before a `--`; what is behind it is a command, and is left as it is."""
+
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride] - of what is typed
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        words = list(args or [])
+        at = words.index("--") if "--" in words else len(words)
+        asked = namespace or argparse.Namespace()
+        asked.command = words[at + 1 :]
+        asked, rest = super().parse_known_args(words[:at], asked)
+        asked.target += [word for word in rest if not word.startswith("-")]  # behind an option
+        return asked, [word for word in rest if word.startswith("-")]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,21 +1,29 @@
-"""`--engine MODULE:FUNCTION`: a team's own engine in place of lastword's own agent."""
+"""`--engine MODULE:FUNCTION`: a team's own engine in place of lastword's own agent.
+
+Each of its runs has a process of its own, so that one that blocks, crashes or leaves threads behind
+holds up nobody and outlives no stop; this program does not import it. With `--in-process` it does,
+and runs it here.
+"""
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from lastword.cells import engine as with_cells
 from lastword.cli import settings
 from lastword.core.model import DEFAULTS
+from lastword.engines.isolated import Isolated
+from lastword.engines.named import engine_named
 
 if TYPE_CHECKING:
     from lastword.core.model import Policy
     from lastword.runtime.run import Engine
+
+_WARM, _MOST = 2, 200
 
 
 def option(parser: argparse.ArgumentParser) -> None:
@@ -24,26 +32,71 @@ def option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engine", metavar="MODULE:FUNCTION", help=about)
 
 
-def engine_named(named: str) -> Engine:
-    """The engine of that name, in a module that is found from here; it serves resumes, too."""
-    name, _, attribute = named.partition(":")
-    if not name or not attribute:
+def how(parser: argparse.ArgumentParser) -> None:
+    """For those where each run of it may have a process."""
+    parser.add_argument(
+        "--in-process",
+        action="store_true",
+        help="run it in this process, not each run in one of its own",
+    )
+    for name, default, about in (
+        ("--warm", _WARM, "how many processes for its runs are ready ahead"),
+        ("--most", _MOST, "how many of its runs go at a time; one more waits"),
+    ):
+        parser.add_argument(name, type=int, metavar="N", help=f"{about} ({default})")
+
+
+class OwnEngine(NamedTuple):
+    """What answers, and how it is had."""
+
+    engine: Engine  # serves resumes, too
+    isolated: Isolated | None
+
+    async def ready(self) -> str:
+        """Return when a process has it: what to say of that, if anything. Raises why none has."""
+        if self.isolated is None:
+            return ""
+        await self.isolated.ready()
+        why = await self.isolated.why_slow()
+        return f"Each run imports the engine for itself, and starts slowly: {why}." if why else ""
+
+
+def in_process(named: str) -> Engine:
+    """The engine of that name, here."""
+    must_be_a_name(named)
+    try:
+        return with_cells(engine_named(named))
+    except ValueError as error:
+        raise ValueError(f"--engine: {error}") from error
+
+
+def must_be_a_name(named: str) -> None:
+    """In a module that is found from here."""
+    module, _, attribute = named.partition(":")
+    if not module or not attribute:
         raise ValueError(f"--engine is MODULE:FUNCTION; it is {named!r}")
     sys.path.insert(0, str(Path.cwd()))
-    try:
-        found = importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name.partition(".")[0] and error.name != name:
-            why = f"{name!r} needs {error.name}, which is not installed"
-            raise ValueError(f"--engine: {why}") from error
-        raise ValueError(f"--engine: there is no module {name!r} here") from error
-    engine = getattr(found, attribute, None)
-    if engine is None:
-        raise ValueError(f"--engine: the module {name!r} has no {attribute!r}")
-    if not callable(engine):
-        why = "is no function, so it cannot be an engine"
-        raise ValueError(f"--engine: {named} {why}")  # noqa: TRY004 - a mistake in typing
-    return with_cells(cast("Engine", engine))
+
+
+def found(asked: argparse.Namespace) -> OwnEngine:
+    """The engine that was asked for."""
+    named: str = asked.engine
+    _must_go_together(asked)
+    if asked.in_process:
+        return OwnEngine(in_process(named), None)
+    must_be_a_name(named)
+    warm = _WARM if asked.warm is None else asked.warm
+    isolated = Isolated(named, warm=warm, most=asked.most or _MOST)
+    return OwnEngine(with_cells(isolated), isolated)
+
+
+def _must_go_together(asked: argparse.Namespace) -> None:
+    if asked.warm is not None and asked.warm < 0:
+        raise ValueError(f"--warm must be 0 or more; it is {asked.warm}")
+    if asked.most is not None and asked.most < 1:
+        raise ValueError(f"--most must be 1 or more; it is {asked.most}")
+    if asked.in_process and (asked.warm, asked.most) != (None, None):
+        raise ValueError("--warm and --most are of runs that have processes: not with --in-process")
 
 
 def store_of(asked: argparse.Namespace) -> str:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from lastword.core.entries import Entry
 from lastword.core.model import SessionId
 from lastword.core.receipt import Receipt
 from lastword.core.seen import seen
 from lastword.core.shown import Shown
 from lastword.core.transcript import build
 from lastword.errors import StoreError
-from lastword.stores.codec import encode
 from lastword.stores.contract import Store
 from lastword.stores.opening import open_store
 from lastword.stores.sqlite import SqliteStore
 from lastword.surfaces.marking import in_line, marked
+from lastword.surfaces.records import line
 
 ABOUT = {
     "sessions": "List the sessions that a store holds.",
@@ -99,12 +97,7 @@ async def _receipts(store: Store, session: SessionId) -> None:
 
 async def _export(store: Store, session: SessionId) -> None:
     for entry in seen(await store.entries(session)):
-        print(_json(entry))
-
-
-def _json(entry: Entry) -> str:
-    kind, body = encode(entry)
-    return json.dumps({"kind": kind, **json.loads(body)})  # ASCII, which no terminal can spoil
+        print(line(entry))
 
 
 async def _delete(store: Store, session: SessionId) -> None:

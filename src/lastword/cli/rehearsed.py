@@ -12,9 +12,10 @@ import tempfile
 
 from lastword.agent.assistant import assistant
 from lastword.agent.rehearsal import Rehearsal
-from lastword.cli.demo import DemoScreen, Ear, late
+from lastword.cli.demo import DemoScreen, Ear, heard_after, late
 from lastword.core.receipt import Receipt
 from lastword.core.story import FeedEvent
+from lastword.processes.levels import MEANINGS
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
 
@@ -23,9 +24,17 @@ run trap '' TERM INT HUP
 setsid sh -c 'trap "" TERM INT HUP; while :; do sleep 0.4; done' &
 for n in $(seq 999); do echo "working, $n"; sleep 0.4; done"""
 _INTRODUCTION = """\
-A person and an agent. There is no language model in it, but the streaming, the shell and the
-processes are real, and it has been told to behave badly.
+A person and an agent. There is no language model in it, but the
+streaming, the shell and the processes are real.
 
+In the middle of a story the person sends a new message, which takes
+over: a command that ignores every signal that it can, and so does
+its child in the background. Then the person says stop.
+
+"""
+_SECOND = """\
+
+Now the agent is asked to take no notice of a stop.
 
 """
 _LISTEN = 1.5  # seconds after a stop
@@ -87,13 +96,17 @@ async def story() -> None:
             await person.say("What happened?")
             await person.hear_out()
 
-            await person.say("badly: swallow")
+            screen.line("", _SECOND)
+            await person.say("Ignore my stop.")
             await person.hear(40)
             await person.stop()
 
     ended = [process.pid for receipt in person.receipts for process in receipt.processes]
+    for level, meaning in MEANINGS.items():
+        if any(receipt.level == level for receipt in person.receipts):
+            screen.line("", f"level {level} means: {meaning.promise}")
     screen.line("", f"processes ended: {len(ended)}, alive: {sum(map(_alive, ended))}")
-    print(f"heard after the stop: {len(person.late)}", flush=True)
+    print(heard_after(person.late), flush=True)
 
 
 def _alive(pid: int) -> bool:

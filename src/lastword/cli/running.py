@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -20,6 +19,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from lastword.agent.trust import of_the_person
+from lastword.cli import private
 
 _LONGEST = 16_384  # bytes that a file has
 _MOST = 1_000  # files
@@ -105,13 +105,10 @@ def _alive() -> list[RunningServer]:
 
 def _read(path: Path) -> tuple[float, RunningServer]:
     """When it was written, and what. Raises ValueError if it is none of ours."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as file:
-        status = os.fstat(fd)
-        private = status.st_uid == os.geteuid() and not status.st_mode & 0o077
-        if not (stat.S_ISREG(status.st_mode) and private and status.st_size <= _LONGEST):
-            raise ValueError(f"{path} is not the person's own")
-        told = cast("object", json.loads(file.read(_LONGEST)))
+    found, status = private.read(path, _LONGEST)
+    if private.wrong(status) or status.st_size > _LONGEST:
+        raise ValueError(f"{path} is not the person's own")
+    told = cast("object", json.loads(found))
     if not isinstance(told, dict):
         raise ValueError(f"{path} is of no server")  # noqa: TRY004 - what is in a file
     known = cast("dict[str, Any]", told)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import secrets
-import stat
 from contextlib import suppress
 from pathlib import Path
 
 from lastword.agent.trust import of_the_person
+from lastword.cli import private
 
 _SIZE = 32
 
@@ -45,11 +45,8 @@ def _make(path: Path) -> None:
 
 def _read(path: Path) -> bytes:
     """What is there is believed only if nobody else can have put it there, or seen it."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as file:
-        found, status = file.read(_SIZE + 1), os.fstat(fd)
-    ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
-    if not ours or len(found) != _SIZE or status.st_mode & 0o077:
+    found, status = private.read(path, _SIZE + 1)
+    if len(found) != _SIZE or private.wrong(status):
         raise OSError(
             f"{path} is not a secret of yours: it has {len(found)} bytes, belongs to somebody "
             "else, or others can read it; delete it, and another is made"

@@ -7,31 +7,34 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+from lastword.cli import private
 from lastword.runtime.tasks import Tasks
 from lastword.server.who import ALL, ApiToken
 
 log = logging.getLogger("lastword")
+_ROOT = 0
+_LONGEST = 1 << 20  # bytes that a file has
 _KEYS = {"token", "rights", "principal"}
 
 
 def tokens_in(path: Path) -> list[ApiToken]:
     """The tokens of a TOML file: `[NAME]`, and in it `token`, maybe `rights` and `principal`."""
-    with path.open("rb") as file:
-        status = os.fstat(file.fileno())
-        read = file.read()
-    if status.st_mode & 0o077 or status.st_uid not in {0, os.geteuid()}:
-        raise ValueError(
-            f"{path} can be read by others, or is theirs; chmod 600 it, for it holds tokens"
-        )
+    read, status = private.read(path, _LONGEST + 1, links=True)
+    if why := private.wrong(status, _ROOT):
+        raise ValueError(f"{path} {why}; it holds tokens, so have it be yours and chmod 600 it")
+    if len(read) > _LONGEST:
+        raise ValueError(f"{path} is longer than {_LONGEST} bytes")
     try:
-        found = tomllib.loads(read.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        found = tomllib.loads(read.decode("utf-8-sig"))  # some editors begin a file with a mark
+    except UnicodeDecodeError as error:
+        line = read.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{path}: line {line} is not UTF-8; save the file as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}: {error}") from error
     made = [_token(path, name, table) for name, table in found.items()]
     secrets = [token.secret for token in made]
@@ -69,8 +72,10 @@ class Rereading:
                 log.error("the tokens are as they were: %s", error)  # noqa: TRY400
                 continue
             ended = self._replace(found)
-            told = f"Read {self._path} anew: tokens {len(found)}, streams ended {ended}."
-            await asyncio.to_thread(print, told, flush=True)
+            told = "the tokens were read anew path=%s tokens=%d streams_ended=%d"
+            log.info(told, self._path, len(found), ended)
+            if not found:
+                log.warning("no token is left: %s is empty, and nobody in it is known", self._path)
 
 
 def _token(path: Path, name: str, table: object) -> ApiToken:

@@ -18,10 +18,11 @@ from lastword.agent.trust import Stamp, trust
 from lastword.cli.records import opened
 from lastword.errors import LastwordError, OwnedElsewhere, StoreError
 from lastword.runtime.clock import time_of_day
-from lastword.stores.opening import open_store
+from lastword.stores.contract import PrunableStore, Store, UnusedSession
+from lastword.stores.opening import open_store, without_password
 from lastword.stores.sqlite import SqliteStore
 from lastword.stores.sqlite.backup import Progress, back_up, restore
-from lastword.stores.sqlite.retention import UnusedSession, vacuum
+from lastword.stores.sqlite.retention import vacuum
 from lastword.surfaces.marking import in_line
 
 USAGE = {
@@ -51,11 +52,12 @@ those of their agents. Servers that have the store open go on meanwhile.
 Kept are sessions that a server has in use, and those in which a message or a
 program waits.""",
     "vacuum": """\
-Write a store anew, without the space that deleted sessions took. New sessions
+Rewrite a store without the space that deleted sessions took. New sessions
 would use it, too. End every server of the store first; free disk space
 twice as large as the store is needed.""",
 }
 _AGE = re.compile(r"([1-9][0-9]{0,5})([smhdw])")
+_GONE = "{} ends with its process; this is for sqlite:PATH"
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -89,13 +91,29 @@ def main(what: str, asked: argparse.Namespace) -> int:
     """Do one of them; 1 if it could not be done."""
     try:
         store = open_store(asked.store)
-        if not isinstance(store, SqliteStore):
-            raise StoreError(f"{asked.store} ends with its process; this is for sqlite:PATH")  # noqa: TRY301
-        _DO[what](store.path, asked)
+        if what != "prune":
+            _DO[what](_file(store, asked.store), asked)
+        else:
+            _must_be_prunable(store, asked.store)
+            _prune(asked)
     except StoreError as error:
         print(f"lastword {what}: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _file(store: Store, address: str) -> Path:
+    if isinstance(store, SqliteStore):
+        return store.path
+    if store.durable:
+        shown = without_password(address)
+        raise StoreError(f"{shown} is a database, which its own tools look after: pg_dump, VACUUM")
+    raise StoreError(_GONE.format(address))
+
+
+def _must_be_prunable(store: Store, address: str) -> None:
+    if not isinstance(store, PrunableStore):
+        raise StoreError(_GONE.format(address))
 
 
 def _backup(path: Path, asked: argparse.Namespace) -> None:
@@ -112,14 +130,14 @@ def _restore(path: Path, asked: argparse.Namespace) -> None:
     print(f"Restored {_many(made.sessions)}, {_size(made.size)}, to {path}.")
 
 
-def _prune(path: Path, asked: argparse.Namespace) -> None:
+def _prune(asked: argparse.Namespace) -> None:
     since = time_of_day() - asked.older_than.total_seconds()
-    asyncio.run(_pruned(path, since, dry=asked.dry_run))
+    asyncio.run(_pruned(asked.store, since, dry=asked.dry_run))
 
 
-async def _pruned(path: Path, since: float, *, dry: bool) -> None:
-    store = await opened(f"sqlite:{path}")
-    assert isinstance(store, SqliteStore)  # noqa: S101 - by its address
+async def _pruned(address: str, since: float, *, dry: bool) -> None:
+    store = await opened(address)
+    assert isinstance(store, PrunableStore)  # noqa: S101 - by its address
     try:
         found = await store.unused(since)
         gone = [one for one in found if not one.waits]
@@ -137,7 +155,7 @@ async def _pruned(path: Path, since: float, *, dry: bool) -> None:
             print(f"Kept {in_line(one.session)}: something in it waits for an answer.")
 
 
-async def _deleted(store: SqliteStore, one: UnusedSession, since: float) -> bool:
+async def _deleted(store: PrunableStore, one: UnusedSession, since: float) -> bool:
     try:
         return await store.prune(one.session, since)
     except OwnedElsewhere as error:
@@ -156,7 +174,6 @@ def _vacuum(path: Path, _: argparse.Namespace) -> None:
 _DO: dict[str, Callable[[Path, argparse.Namespace], None]] = {
     "backup": _backup,
     "restore": _restore,
-    "prune": _prune,
     "vacuum": _vacuum,
 }
 

@@ -35,6 +35,9 @@ from lastword.errors import (
 _REMEMBERED = 200  # of those that are closed, so that a late answer hears why it is refused
 
 
+UNHEARD = "(there was nobody to ask)"  # by whom an answer is that nobody gave
+
+
 @value
 class Answer:
     """What a person said to it."""
@@ -42,6 +45,18 @@ class Answer:
     allowed: bool
     by: str = ""  # empty: whoever sits where the run was started
     scope: str = ""  # what was allowed, or forbidden, for good, in words; empty: this once
+
+
+@value
+class AnswerSent:
+    """The same, as somebody sends it who saw the question at a generation."""
+
+    question: str
+    allow: bool
+    generation: int
+    always: bool = False
+    scope: str = ""  # how far that reaches: the id of what the question offers, or the narrowest
+    by: str = ""
 
 
 @value
@@ -122,6 +137,10 @@ class Promised:
 AskEvent: TypeAlias = Opened | AnswerGiven | Dropped | RunOver | Stood | ProgramsFound | Promised
 
 
+Closed: TypeAlias = Mapping[str, tuple[type[AnswerRefused], tuple[str, ...]]]
+"""Those of runs that are over, by their ids: what a late answer is told."""
+
+
 @value
 class AskEnd:
     """Tell whoever waits for it, and whoever was shown it; None if it was withdrawn."""
@@ -163,10 +182,10 @@ def _program(session: SessionId, record: CellRecord) -> WaitingProgram:
 class AskMachine:
     """All that waits in one session, and in the sessions of the runs below it."""
 
-    def __init__(self) -> None:
+    def __init__(self, closed: Closed | None = None) -> None:
         self.runs: Mapping[str, Ask] = {}
         self.programs: Mapping[CellId, WaitingProgram] = {}
-        self.closed: Mapping[str, tuple[type[AnswerRefused], tuple[str, ...]]] = {}  # and why
+        self.closed: Closed = closed or {}
 
     @property
     def open(self) -> tuple[Ask, ...]:

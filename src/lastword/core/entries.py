@@ -17,7 +17,7 @@ from lastword.core.receipt import Receipt
 from lastword.core.value import value
 
 Nature: TypeAlias = Literal["", "idempotent", "read_only", "post", "inner"]
-Part: TypeAlias = Literal["attachments", "natives", "calls", "turn", "notes", "summary"]
+Part: TypeAlias = Literal["attachments", "natives", "calls", "turn", "notes", "summary", "all"]
 
 
 @value
@@ -30,10 +30,15 @@ class Native:
 
 @value
 class Said:
-    """A message was accepted, or edited while it waited; `run` is the run that would answer it."""
+    """A message was accepted, or edited while it waited; `run` is the run that would answer it.
+
+    It may take the place of a turn: the model is not shown that of the run `instead` from here on,
+    but for a note of what it called. The log keeps both.
+    """
 
     message: Message
     run: RunId
+    instead: RunId | None = None
     at: float = field(default=0.0, compare=False)
 
 

@@ -1,4 +1,7 @@
-"""What the runtime tells a session's machine. Each is a fact, or something a person asked for."""
+"""What the runtime tells a session's machine. Each is a fact, or something a person asked for.
+
+A machine is told nothing else, so a list of these is a history, and always has the same end.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,19 @@ from lastword.core.model import (
     Policy,
     Reason,
     RunId,
+    Turn,
 )
 from lastword.core.queue import Queue
 from lastword.core.rights import StandingProgram
 from lastword.core.value import value
+
+
+@value
+class Instead:
+    """The turn that a message is to take the place of, as whoever asks for that saw it."""
+
+    turn: Turn
+    generation: Generation  # at which it was the last that the model is shown
 
 
 @value
@@ -32,6 +44,7 @@ class Accepted:
     on_message: Policy | None = None  # None: as the session is set
     at: float = 0.0
     more: tuple[Message, ...] = ()  # that came with it, in order
+    instead: Instead | None = None  # the turn whose place it takes
 
 
 @value

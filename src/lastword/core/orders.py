@@ -1,4 +1,7 @@
-"""What a session's machine tells the runtime to do, in the order it is to be done."""
+"""What a session's machine tells the runtime to do, in the order it is to be done.
+
+An order is a wish and no state: what depends on how it went moves when that is told, by an event.
+"""
 
 from __future__ import annotations
 

@@ -200,8 +200,8 @@ class Picture:
     ) -> None:
         turns = self._turns
         match fact:
-            case story.Said(message):
-                turns.said(message, at)
+            case story.Said(message, instead=instead):
+                turns.said(message, at, instead)
             case story.Began(run, began_at, messages):
                 turns.began(run, began_at, messages, at)
                 self._phase(active=run, generation=max(self.phase.generation, began_at))

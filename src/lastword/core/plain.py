@@ -35,13 +35,20 @@ def written(kind: type[Any]) -> tuple[Field[Any], ...]:
     return tuple(field for field in fields(kind) if field.compare or field.repr)
 
 
+@cache
+def _named(kind: type[Any]) -> tuple[str, ...] | None:
+    """Their names; None of what is no value."""
+    return tuple(field.name for field in written(kind)) if is_dataclass(kind) else None
+
+
 def to_plain(value: object) -> Any:  # noqa: ANN401 - as JSON has it
     """A value with all of its fields, as JSON has it."""
     if isinstance(value, tuple):
         return [to_plain(one) for one in cast("tuple[object, ...]", value)]
-    if is_dataclass(value) and not isinstance(value, type):
-        return {one.name: to_plain(getattr(value, one.name)) for one in written(type(value))}
-    return value
+    names = _named(type(value))
+    if names is None:
+        return value
+    return {name: to_plain(getattr(value, name)) for name in names}
 
 
 def from_plain(kind: type[T], plain: dict[str, Any]) -> T:

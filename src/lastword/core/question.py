@@ -1,4 +1,7 @@
-"""A question of a run's: whether a tool may be called, as a person sees it."""
+"""A question of a run's: whether a tool may be called, as a person sees it.
+
+It says who asks, and at which generation, so that no answer can be taken for another question's.
+"""
 
 from __future__ import annotations
 
@@ -57,3 +60,10 @@ class Question:
     at: float = 0.0  # when it was asked, in seconds since 1970
     why: str = ""  # no rule allows it: the reason
     above: tuple[SessionId, ...] = ()  # the sessions for which that one works, the person's first
+
+    def meant(self, scope: str) -> Scope | None:
+        """How far an *always* reaches: as the scope of that id, or the narrowest; None if it cannot
+        be said for good. Raises ValueError if no such scope is offered."""
+        if scope and scope not in {one.id for one in self.scopes}:
+            raise ValueError(f"question {self.id} offers no scope {scope!r}; nothing was done")
+        return next((one for one in self.scopes if scope in ("", one.id)), None)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import TypeAlias, assert_never
 
-from lastword.core.model import Message, MessageId, Placement, Policy, RunId, Turn
+from lastword.core.model import Message, MessageId, Placement, Policy, RunId, Settings, Turn
 from lastword.core.orders import Accept, Order
 from lastword.core.value import value
 from lastword.errors import ImpossibleMove
@@ -203,7 +203,7 @@ def moved(queue: Queue, turn: Turn, to: int) -> Queue:
     return (*rest[: max(to, 0)], *(w for w in queue if w.turn is turn), *rest[max(to, 0) :])
 
 
-def collected(queue: Queue, turn: Turn, at: float, quiet: float, longest: float) -> Queue:
+def collected(queue: Queue, turn: Turn, at: float, settings: Settings) -> Queue:
     """The queue with the turn in its open window, which then stays open a little longer."""
     if queue and queue[-1].due is not None:
         *rest, window = queue
@@ -211,4 +211,5 @@ def collected(queue: Queue, turn: Turn, at: float, quiet: float, longest: float)
         window = replace(window, turn=replace(window.turn, messages=together))
     else:
         rest, window = queue, Waiting(turn, since=at)
-    return (*rest, replace(window, due=min(at + quiet, window.since + longest)))
+    due = min(at + settings.quiet_window, window.since + settings.longest_window)
+    return (*rest, replace(window, due=due))

@@ -3,7 +3,9 @@
 Once you hold a receipt, nothing it names can act again. What had not ended by the time it was
 written is in `unconfirmed`, by name: it is fenced, it is being ended, and `settled()` waits for it.
 It speaks of what went through the run. What an engine starts by itself, past the run (a thread, a
-task, a process), nobody here can see, and its words say so.
+task, a process), nobody here can see, and its words say so. Of an isolated run there is nothing
+that could not be seen: it is all in the processes that ended. At the level `group`, whoever leaves
+its group can outlive that, so no run is told as isolated there.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from lastword.core.model import (
 )
 from lastword.core.plain import from_plain, to_plain
 from lastword.core.rows import Row, RowKind, Tone, at_length, count, headline, row, short, some
+from lastword.core.undo import FilesReport
 from lastword.core.value import value
 
 
@@ -170,6 +173,8 @@ class Receipt:
     durable: bool = True
     answers: tuple[AnswerReport, ...] = ()
     lost: tuple[RunId, ...] = ()  # found here since the process that had them is gone; not stopped
+    files: tuple[FilesReport, ...] = ()  # what the runs have changed there
+    isolated: tuple[RunId, ...] = ()  # of the runs: had a process, which nobody of them outlives
     later: Callable[[], Awaitable[Receipt]] | None = field(default=None, compare=False, repr=False)
 
     def __bool__(self) -> bool:
@@ -250,6 +255,7 @@ class Receipt:
             _tools("doubtful", tools[Status.MAY_HAVE_EXECUTED], "doubt"),
             _tools("uncalled", tools[Status.NOT_STARTED], "news"),
             _tools("called", tools[Status.COMPLETED], "fine"),
+            row("files", "changed", map(str, self.files), "news"),
             row("answers", "people said", map(str, self.answers)),
             self._processes(),
             _programs(self.cells, ids=ids),
@@ -259,7 +265,7 @@ class Receipt:
             _lost(self.lost, ids=ids),
             _refused(self.dropped, self.refused),
             row("unstored", "not stored yet", self._unstored, "doubt"),
-            row("unseen", "cannot be seen", (_UNSEEN,) if self.runs else ()),
+            row("unseen", "cannot be seen", (_UNSEEN,) if {*self.runs} - {*self.isolated} else ()),
         )
         return tuple(one for one in every if one)
 
@@ -308,8 +314,8 @@ class Receipt:
 
     def _processes(self) -> Row | None:
         """Those that were killed, kept or not confirmed by name; the polite ones are counted."""
-        caveat = f"; {_CAVEATS[self.level]}" if self.level in _CAVEATS else ""
-        how = f" (level {self.level}{caveat})" if self.level else ""
+        caveat = _CAVEATS.get(self.level, "")
+        how = f" (level {self.level}{'; ' if caveat else ''}{caveat})" if self.level else ""
         if not self.processes:
             words = f"none was left in its group{how}" if self and caveat else ""
             return row("processes", "processes", (), words=words)
@@ -318,7 +324,10 @@ class Receipt:
         parts += [f"{fate}: {some(named[fate], _MOST_NAMED)}" for fate in _FATES[1:] if named[fate]]
         tone = "doubt" if caveat or named["unconfirmed"] else "news"
         names = [f"{name} {fate}" for fate in _FATES for name in named[fate]]
-        return row("processes", "processes", names, tone, words=f"{'; '.join(parts)}{how}")
+        told = "; ".join(parts)
+        brief = f"{told} ({caveat})" if caveat else told
+        words = f"{told}{how}"
+        return row("processes", "processes", names, tone, words=words, brief=brief)
 
     @property
     def _unstored(self) -> tuple[str, ...]:

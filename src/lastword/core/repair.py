@@ -16,10 +16,11 @@ from typing import get_args
 
 from lastword.core.entries import LeftOut, Part
 from lastword.core.model import Attachment, RunId, Status
-from lastword.core.shown import UNTOLD, Shown, counted, named, note
+from lastword.core.shown import UNTOLD, Shown, counted, named, note, taken_back
 
 ALONE = RunId("")  # whose are the notes that stand on their own, and the summary
 _PARTS: tuple[Part, ...] = get_args(Part)
+_MADE = (Status.COMPLETED, Status.MAY_HAVE_EXECUTED)
 _WHY = "the provider did not take it"
 _LONGEST = 200
 _UNSUMMARISED = f"The earlier conversation cannot be shown: {_WHY}."
@@ -81,8 +82,9 @@ def _has(part: Part, items: Sequence[Shown], *, answered: bool) -> bool:
             return answered and any(item.role not in ("note", "summary") for item in items)
         case "notes":  # what is still to be said of the one to be answered is not known yet
             return answered and any(map(_quotes, items))
-        case "summary":
-            return any(item.role == "summary" and item.text != _UNSUMMARISED for item in items)
+        case "summary" | "all":  # all of a turn is a person's to leave out
+            said = (item for item in items if item.role == "summary" and part == "summary")
+            return any(item.text != _UNSUMMARISED for item in said)
 
 
 def _quotes(item: Shown) -> bool:
@@ -135,6 +137,13 @@ def _no_notes(turn: list[Shown]) -> list[Shown]:
     ]
 
 
+def _nothing(turn: list[Shown]) -> list[Shown]:
+    """A turn that was asked anew, as one that was rolled back; who asks it knows what it said."""
+    results = [item for item in turn if item.role == "result"]
+    made = [(named(one), _status(one)) for one in results if _status(one) in _MADE]
+    return [taken_back(made, turn[0].run)] if made else []
+
+
 def _no_summary(turn: list[Shown]) -> list[Shown]:
     return [replace(item, text=_UNSUMMARISED) if item.role == "summary" else item for item in turn]
 
@@ -146,6 +155,7 @@ _LEAVE: dict[Part, Callable[[list[Shown]], list[Shown]]] = {
     "turn": _no_turn,
     "notes": _no_notes,
     "summary": _no_summary,
+    "all": _nothing,
 }
 
 
@@ -183,4 +193,6 @@ def _words(part: Part, items: Sequence[Shown]) -> str:
             what = "what others said in notes of an earlier turn"
         case "summary":
             what = "the summary of the earlier conversation"
+        case "all":
+            what = "what was asked anew"
     return f"The model is no longer shown {what}: {_WHY}."

@@ -20,6 +20,7 @@ RowKind: TypeAlias = Literal[
     "doubtful",
     "uncalled",
     "called",
+    "files",
     "answers",
     "processes",
     "programs",
@@ -42,7 +43,7 @@ class Row:
     kind: RowKind
     label: str  # empty for the head, and for whether all is quiet, which is said right behind it
     words: str
-    brief: str  # the same with no more names than a person takes in
+    brief: str  # the same as a person takes it in: few names, and not how processes are held
     tone: Tone  # as it should be; worth hearing; not known to be over
     names: tuple[str, ...]  # what it speaks of, one by one, with ids
 
@@ -54,6 +55,7 @@ def row(
     tone: Tone = "fine",
     *,
     words: str | None = None,
+    brief: str | None = None,
     without_ids: Iterable[str] | None = None,
 ) -> Row | None:
     """A row about all of these; its words name them, if they are not given. None about nothing."""
@@ -61,7 +63,7 @@ def row(
     if not (every if words is None else words):
         return None
     if words is not None:
-        return Row(kind, label, words, words, tone, every)
+        return Row(kind, label, words, words if brief is None else brief, tone, every)
     told = every if without_ids is None else tuple(without_ids)
     return Row(kind, label, ", ".join(told), some(told, _AT_A_GLANCE), tone, every)
 

@@ -30,6 +30,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TypeAlias, assert_never
 
+from lastword.core.anew import must_be_replaceable
 from lastword.core.events import (
     Accepted,
     ClockReached,
@@ -148,6 +149,9 @@ class SessionMachine:
     def _accept(self, event: Accepted) -> Orders:
         turn = Turn(event.run, (event.message, *event.more))
         must_be_new(turn, self._here(), self.storing, self.dying)
+        if event.instead:
+            now = self.active, self.generation, self.busy
+            must_be_replaceable(event.instead, turn, self.rights, now)
         policy = self._policy(event.on_message, turn)
         if policy == "refuse" and self.busy:
             return [Refuse(one, "busy") for one in turn.messages]
@@ -168,13 +172,12 @@ class SessionMachine:
         policy = asked or self.settings.on_message
         if policy not in {"takeover", "rollback"}:
             return policy
-        theirs = self.rights.overtaken(turn, self._active()) == self._active()
+        theirs = not (active := self._active()) or self.rights.overtaken(turn, active) == active
         return policy if theirs and turn.leading.origin == "person" else "queue"
 
     def _waits(self, policy: Policy, turn: Turn) -> bool:
-        if self.hushed and turn.leading.origin != "person":
-            return True
-        return waits(policy, active=self.active is not None, busy=self.busy)
+        kept = self.hushed and turn.leading.origin != "person"
+        return kept or waits(policy, active=self.active is not None, busy=self.busy)
 
     def _wait(self, turn: Turn, policy: Policy, at: float) -> Orders:
         held = self.hushed and turn.leading.origin != "person"
@@ -184,8 +187,7 @@ class SessionMachine:
         if policy == "steer":
             self.steering += (turn,)
             return placed(turn, turn.run, "steering")
-        quiet, longest = self.settings.quiet_window, self.settings.longest_window
-        self.waiting = collected(self.waiting, turn, at, quiet, longest)
+        self.waiting = collected(self.waiting, turn, at, self.settings)
         window = self.waiting[-1]
         in_it = placed(turn, window.turn.run, "collecting")
         return [*in_it, Wake(window.due or at), *self._handoff()]
@@ -359,10 +361,8 @@ class SessionMachine:
 
     def _remove(self, id: MessageId, by: str | None) -> Orders:
         turn, message = self._find(id, by)
-        self.steering = without(self.steering, id)
-        self.waiting = queue_without(self.waiting, id)
-        end = End(Turn(turn.run, (message,)), Outcome.WITHDRAWN, started=False)
-        return [end, *self._handoff()]
+        self.steering, self.waiting = without(self.steering, id), queue_without(self.waiting, id)
+        return [End(Turn(turn.run, (message,)), Outcome.WITHDRAWN, started=False), *self._handoff()]
 
     def _move(self, id: MessageId, to: int, by: str | None) -> Orders:
         turn, _ = self._find(id, by)

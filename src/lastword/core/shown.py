@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Literal, NoReturn, TypeAlias
@@ -22,6 +22,7 @@ from lastword.core.seen import Spoken
 from lastword.core.value import value
 
 Partial: TypeAlias = Literal["shown", "omitted"]
+PARTIAL: Partial = "shown"  # unless somebody says otherwise
 Item: TypeAlias = Message | Text | Thinking | list[Called] | Note
 WORDLESS = "[empty message]"
 UNTOLD = "A note was left out here: the provider did not take it."
@@ -227,13 +228,15 @@ def _result(turn: LoggedTurn, made: Called) -> Shown:
 
 def _rolled_back(turn: LoggedTurn) -> list[Shown]:
     made = turn.calls(Status.COMPLETED, Status.MAY_HAVE_EXECUTED)
-    if not made:
-        return []
-    statuses = [turn.status(one.call) for one in made]
-    done = [f"{named(one)} ({status})" for one, status in zip(made, statuses, strict=True)]
-    taken_back = "An answer was taken back, but it had called"
-    bare = f"{taken_back} {counted(statuses)}."
-    return [note(f"{taken_back}: {', '.join(done)}.", bare)]
+    return [taken_back([(named(one), turn.status(one.call)) for one in made])] if made else []
+
+
+def taken_back(made: Sequence[tuple[str, Status]], run: RunId | None = None) -> Shown:
+    """What is left of an answer that was: what it had called, each by a name that fits a note."""
+    done = [f"{name} ({status})" for name, status in made]
+    begins = "An answer was taken back, but it had called"
+    bare = f"{begins} {counted(status for _, status in made)}."
+    return note(f"{begins}: {', '.join(done)}.", bare, run)
 
 
 def counted(statuses: Iterable[Status]) -> str:

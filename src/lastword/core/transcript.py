@@ -40,7 +40,7 @@ from lastword.core.entries import (
 from lastword.core.model import Message, MessageId, Outcome, RunId
 from lastword.core.receipt import Receipt
 from lastword.core.repair import ALONE, without
-from lastword.core.shown import LoggedTurn, Partial, Shown, note, show
+from lastword.core.shown import PARTIAL, LoggedTurn, Partial, Shown, note, show
 
 _REMEMBERED = 1000  # runs that have ended
 Suspects: TypeAlias = Callable[[], frozenset[RunId]]  # asked for seldom, and known when it began
@@ -105,7 +105,7 @@ def followed_by(past: Sequence[Shown], *items: Shown) -> Sequence[Shown]:
     return Past(past.settled, (*past.open, *items), many=past.many)
 
 
-def build(entries: Iterable[Entry], partial: Partial = "shown") -> tuple[Shown, ...]:
+def build(entries: Iterable[Entry], partial: Partial = PARTIAL) -> tuple[Shown, ...]:
     """What the model is shown of a session."""
     transcript = Transcript(partial)
     transcript.add(*entries)
@@ -132,7 +132,7 @@ class Transcript:
         "declined",
     )
 
-    def __init__(self, partial: Partial = "shown") -> None:
+    def __init__(self, partial: Partial = PARTIAL) -> None:
         self._partial: Partial = partial
         self._said: dict[MessageId, Message] = {}
         self._settled = ForGood()  # the turns that have ended, up to the first that has not
@@ -180,7 +180,9 @@ class Transcript:
 
     def _add(self, entry: Entry) -> None:  # noqa: C901, PLR0912 - one match, one arm an entry
         match entry:
-            case Said(message):
+            case Said(message, instead=instead):
+                if instead:
+                    self._leave_out(LeftOut(instead, instead, "all", ""))
                 for turn in self._going.values():
                     turn.give_back(message.id)
                 self._said[message.id] = message

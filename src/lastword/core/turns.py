@@ -67,8 +67,10 @@ class Turns:
 
     # messages
 
-    def said(self, message: Message, at: float) -> None:
-        """A message was accepted, or edited while it waited."""
+    def said(self, message: Message, at: float, instead: RunId | None = None) -> None:
+        """A message was accepted, or edited while it waited. It may take the place of a turn."""
+        if instead and (turn := self._turns.get(instead)):
+            self._head(turn, replace(turn.head, rollback=True))
         known = self.messages.get(message.id)
         said = SaidMessage(message, known.at if known else at)
         if said != known:
@@ -305,7 +307,7 @@ class Turns:
             turn.head,
             outcome=end.outcome.value,
             error=end.error,
-            rollback=end.rollback,
+            rollback=end.rollback or turn.head.rollback,
             until=turn.head.until or at,
         )
         self._head(turn, head)
@@ -358,8 +360,8 @@ class Turns:
     @property
     def ending(self) -> tuple[Unconfirmed, ...]:
         """What was stopped and has not ended, by all receipts that are not settled."""
-        left = [one for item in self.items for one in _unsettled(item)]
-        return tuple(dict.fromkeys(left))
+        receipts = (one for one in self.items if isinstance(one, ReceiptItem) and not one.settled)
+        return tuple(dict.fromkeys(left for one in receipts for left in one.receipt.ending))
 
     def settle(self, ending: Collection[Unconfirmed]) -> None:
         """The log keeps a receipt as it was written; no more than this is still ending."""
@@ -394,7 +396,3 @@ def _is_later(head: TurnHead, receipt: Receipt) -> bool:
 def _is_answered(item: Item) -> bool:
     """Whether the turn below it answers it."""
     return isinstance(item, MessageItem) and not item.outcome
-
-
-def _unsettled(item: Item) -> tuple[Unconfirmed, ...]:
-    return item.receipt.ending if isinstance(item, ReceiptItem) and not item.settled else ()

@@ -11,7 +11,7 @@ from typing import Literal, Self
 from lastword.errors import ProcessError
 from lastword.processes.cgroups import Allowance, Groups, groups
 from lastword.processes.inside.wire import Message
-from lastword.processes.levels import LEVELS, Level
+from lastword.processes.levels import AUTO, GRACE, LEVELS, Level
 from lastword.processes.nursery import Home, Lend, Nurseries, Nursery
 from lastword.processes.page import PageWriter
 from lastword.processes.selftest import holds
@@ -31,13 +31,13 @@ class Processes:
 
     def __init__(
         self,
-        level: Level | Literal["auto"] = "auto",
+        level: Level | Literal["auto"] = AUTO,
         *,
         most: int = MOST,
         memory: int | None = None,
         cpu: float | None = None,
     ) -> None:
-        if level not in ("auto", *LEVELS):
+        if level not in (AUTO, *LEVELS):
             raise ValueError(
                 f"level must be 'auto', {', '.join(map(repr, LEVELS))}; it is {level!r}"
             )
@@ -142,7 +142,7 @@ class Processes:
         give_back()
         return nursery
 
-    async def close(self, grace: float = 2.0) -> list[str]:
+    async def close(self, grace: float = GRACE) -> list[str]:
         """End everything that is still kept, in bounded time; what could not be ended, by name."""
         self._closed = True
         if self._starting:
@@ -229,7 +229,7 @@ async def _nobody(pid: int) -> None: ...
 
 
 def _candidates(asked: Level | Literal["auto"], allowance: Allowance) -> tuple[Level, ...]:
-    if asked != "auto":
+    if asked != AUTO:
         return (asked,)
     if allowance.needed:
         return ("cgroup",)

@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 from lastword.core.value import value
 
 Level: TypeAlias = Literal["sealed", "cgroup", "tree", "group"]
+AUTO: Literal["auto"] = "auto"  # the strictest that a self-test finds to hold here
+GRACE = 2.0  # seconds between asking a process and killing it, unless somebody says otherwise
 LEVELS: tuple[Level, ...] = ("sealed", "cgroup", "tree", "group")  # the strictest first
 
 

@@ -4,6 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lastword.processes.inside.family import Procfs
+
+
+def number_of(pidfd: int) -> int:
+    """Ours for whom this descriptor is of; -1 where there is no /proc, so nobody can tell."""
+    try:
+        proc = Procfs()
+    except OSError:
+        return -1
+    try:
+        return proc.number_of(pidfd)
+    except OSError:
+        return -1
+    finally:
+        proc.close()
+
 
 def numbers_of(pid: int) -> tuple[int, ...]:
     """From ours to the innermost; none if it has gone, or nobody can tell here."""

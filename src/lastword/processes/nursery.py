@@ -2,8 +2,9 @@
 
 One for each module that tools are called from, or for the script; it is made at the first call,
 and stays. Until it has imported, it belongs to whoever asked first, and ends with that run. It is
-kept by a warden of its own: should it be killed, the wardens that it forked end with it, and the
-next call has another.
+kept by a warden of its own, to which those that it forked come should it be killed: they go on, and
+the next call has another. Of who ends by itself then, the account is believed; for who does not,
+all that are left are ended.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Home:
     main: tuple[str, str] = ("", "")  # its script: the module's name, and the file
 
     def __str__(self) -> str:
-        return self.main[1] or ", ".join(self.modules)
+        return self.main[1] or self.modules[-1]
 
 
 class Unfit(ProcessError):
@@ -66,6 +67,7 @@ class Nursery(Zygote):
         self._kept = {}
         self._survivors = {}
         self._wardens = 0
+        self._killed = False
         ours, self._theirs = socket.socketpair()
         self._channel = Channel(ours, self._hear, self._ended)
         keeper.when_over(self._told_by_its_keeper)
@@ -103,10 +105,30 @@ class Nursery(Zygote):
             self._ready.set_exception(error)
             self._ready.exception()  # whoever waits is told; if nobody does, it is no news
 
+    def struck(self, warden: int) -> None:
+        if self._killed:
+            self._look_for(warden)
+        else:
+            super().struck(warden)
+
     def _ended(self) -> None:
-        """Its keeper ends whom it leaves, and then can tell of them all."""
+        """Whom it leaves are its keeper's, which leaves with the last of them."""
         self._refuse(Unfinished("it ended while it was importing"))
-        self._keeper.stop(0)
+        self._killed = True
+        for warden in tuple(self._kept):
+            self._look_for(warden)
+        if not self._kept:
+            self._keeper.stop(0)
+
+    def _look_for(self, warden: int) -> None:
+        """Nobody looks for whom that one left, but it may have told of itself. If it has not, its
+        keeper ends them all, and then can tell of each."""
+        if (kept := self._kept.get(warden)) is None or kept.told is None:
+            return
+        if kept.told:
+            self._kept.pop(warden).looked_for(None)
+        else:
+            self._keeper.stop(0)
 
     def _told_by_its_keeper(self) -> None:
         ending = self._keeper.ending
@@ -134,7 +156,7 @@ class Nurseries:
                 self._known[home] = await raised()
             except Unfit as error:
                 self.unfit[home] = str(error)
-                log.warning("isolated tools of %s are slow to start: %s", home, error)
+                log.warning("what is isolated of %s is slow to start: %s", home, error)
                 return None
             except Unfinished:
                 return None

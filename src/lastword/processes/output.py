@@ -29,7 +29,7 @@ class Output:
     """One stream of a process."""
 
     def __init__(self, fd: int, limit: int, may_read: Callable[[str], None]) -> None:
-        self.total = 0  # bytes that were written
+        self._total = 0
         self._loop = asyncio.get_running_loop()
         self._fd = fd
         self._half = max(limit // 2, 1)
@@ -49,6 +49,11 @@ class Output:
         return self._fd >= 0
 
     @property
+    def total(self) -> int:
+        """How many bytes were written."""
+        return self._total
+
+    @property
     def cut(self) -> int:
         """How many bytes in the middle are not kept."""
         return max(self.total - 2 * self._half, 0)
@@ -57,13 +62,13 @@ class Output:
     def head(self) -> bytes:
         """Its first words; all of it, if nothing was cut."""
         self._may_read("reading of what it wrote")
-        return self._kept()[0]
+        return self.kept()[0]
 
     @property
     def tail(self) -> bytes:
         """Its last words, if something was cut."""
         self._may_read("reading of what it wrote")
-        return self._kept()[1]
+        return self.kept()[1]
 
     @property
     def text(self) -> str:
@@ -73,19 +78,20 @@ class Output:
 
     def for_the_owner(self) -> str:
         """The same for whoever owns the process, also once its run may act no more."""
-        head, tail = (part.decode(errors="replace") for part in self._kept())
+        head, tail = (part.decode(errors="replace") for part in self.kept())
         return f"{head}\n… {self.cut:,} bytes cut …\n{tail}" if self.cut else head
 
     def since(self, offset: int) -> tuple[int, bytes]:
         """For the owner, what is kept from an offset on, and where that begins: later, if what
         was written there was cut."""
-        head, tail = self._kept()
+        head, tail = self.kept()
         if offset < len(head):
             return offset, head[offset:]
         begin = min(max(offset, self.total - len(tail)), self.total)
         return begin, tail[len(tail) - (self.total - begin) :]
 
-    def _kept(self) -> tuple[bytes, bytes]:
+    def kept(self) -> tuple[bytes, bytes]:
+        """For the owner, its first words and its last: all of it and nothing, if none was cut."""
         if self.cut:
             return self._head.last(self._half), self._tail.last(self._half)
         return b"".join(self._pieces()), b""
@@ -102,22 +108,35 @@ class Output:
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """What is written, as it is written, until the process has ended."""
+        me = self.begin()
+        try:
+            while data := await self.read(me):
+                yield data
+        finally:
+            self.done(me)
+
+    def begin(self) -> object:
+        """Read from here on: whoever has this misses nothing until they are done."""
         me = object()
         whole = self._tail.start == self._head.end
         self._readers[me] = 0 if whole else self._tail.start
-        try:
-            while True:
-                self._may_read("reading of what it wrote")
-                if data := self._since(self._readers[me]):
-                    self._readers[me] += len(data)
-                    self._resume()
-                    yield data
-                elif self._end is not None:
-                    return
-                else:
-                    await self._some_news()
-        finally:
-            del self._readers[me]
+        return me
+
+    async def read(self, me: object) -> bytes:
+        """What comes next; nothing at its end."""
+        while True:
+            self._may_read("reading of what it wrote")
+            if data := self._since(self._readers[me]):
+                self._readers[me] += len(data)
+                self._resume()
+                return data
+            if self._end is not None:
+                return b""
+            await self._some_news()
+
+    def done(self, me: object) -> None:
+        """Nobody reads this any more."""
+        if self._readers.pop(me, None) is not None:
             self._resume()
 
     async def finished(self) -> None:
@@ -167,7 +186,7 @@ class Output:
             self._loop.add_reader(self._fd, self._readable)
 
     def _take(self, data: bytes) -> None:
-        self.total += len(data)
+        self._total += len(data)
         room = self._half - len(self._head)
         if room > 0:
             self._head.add(data[:room])

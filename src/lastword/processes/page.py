@@ -1,4 +1,5 @@
-"""A page of memory on which the keepers of processes see until when their host may act."""
+"""Pages of memory on which others see whether they may act: the keepers of processes, until when
+their host may; the process of a run, whether the run still holds its session."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import tempfile
 import time
 from contextlib import suppress
 
-from lastword.processes.inside.page import CLOCK, NANO, SIZE
+from lastword.processes.inside.page import ACTS, CLOCK, NANO, SHUT, SIZE
 
 _FUTURE_WRITE = 0x10  # F_SEAL_FUTURE_WRITE, which Python has no name for
 
@@ -38,6 +39,38 @@ class PageWriter:
             os.close(self.fd)
             self.fd = -1
             self._words = memoryview(bytearray(8)).cast("q")  # the mapping goes with its last user
+
+
+class MayAct:
+    """Whether one run may act, for the process in which it lives. Any thread may write: it takes
+    no message and no event loop, here or there."""
+
+    def __init__(self) -> None:
+        self.fd = _file()  # for who is to read it; to be closed once they have it
+        os.ftruncate(self.fd, SIZE)
+        self._byte = mmap.mmap(self.fd, SIZE)
+        _seal(self.fd)
+
+    def open(self) -> None:
+        """It may, from here on; if it is still there."""
+        if not self._byte.closed:
+            self._byte[0] = ACTS
+
+    def shut(self) -> None:
+        """It may not, and never will again."""
+        if not self._byte.closed:
+            self._byte[0] = SHUT
+
+    def handed_over(self) -> None:
+        """Who is to read it has it."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+
+    def close(self) -> None:
+        """Nobody will look at it any more."""
+        self.handed_over()
+        self._byte.close()
 
 
 def _seal(fd: int) -> None:

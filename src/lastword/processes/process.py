@@ -17,12 +17,28 @@ from lastword.core.value import value
 from lastword.processes.command import Command, must_be_grace
 from lastword.processes.input import Input
 from lastword.processes.inside.family import Relative
+from lastword.processes.levels import GRACE
 from lastword.processes.numbers import numbers_of
 from lastword.processes.output import Output
-from lastword.processes.plumbing import Plumbing
 
 _LOOK = 0.25  # seconds: as much of a pause counts as time that a process had
 _LOOKS = 5  # at who is left, until they are believed to stay
+
+
+class Watched(Protocol):
+    """What a warden keeps, and tells of its end."""
+
+    pid: int  # -1 until it has started
+    command: str
+
+    @property
+    def silent(self) -> bool:
+        """Whether nobody holds its pipes any more."""
+        ...
+
+    def has_started(self, pid: int) -> None: ...
+    def has_ended(self, code: int) -> None: ...
+    def let_go(self) -> None: ...
 
 
 class Keeper(Protocol):
@@ -33,6 +49,20 @@ class Keeper(Protocol):
     def living(self) -> list[Relative]: ...
     def signal(self, id: int, number: int, *, group: bool = False) -> None: ...
     def end(self, id: int, grace: float) -> None: ...
+
+
+class ProcessPipes(Protocol):
+    """What a process writes to, and reads from."""
+
+    told: bool  # all that it is to read, when it was started
+    terminal: str  # its name, if that is what it writes to
+    stdout: Output
+    stderr: Output | None
+    stdin: Input | None
+
+    def resize(self, rows: int, columns: int) -> None: ...
+    def handed_over(self) -> None: ...
+    def close(self) -> None: ...
 
 
 @value
@@ -77,7 +107,7 @@ class Process:
         keeper: Keeper,
         id: int,
         command: Command,
-        plumbing: Plumbing,
+        plumbing: ProcessPipes,
         may_act: Callable[[str], None],
     ) -> None:
         self.id = id
@@ -144,7 +174,7 @@ class Process:
         left = list[Relative]()
         for _ in range(_LOOKS):  # who was killed takes a moment to go
             known = {process.pid for process in self._keeper.processes.values()}
-            if not (left := _strays(self._keeper.living(), known)):
+            if not (left := _strays(self.beside(), known)):
                 break
             await asyncio.sleep(_LOOK / _LOOKS)
         numbered = ((numbers_of(kin.pid), kin.name) for kin in left)
@@ -193,7 +223,7 @@ class Process:
             raise ValueError(f"there is no signal {number!r}")
         self.pass_on(number)
 
-    async def end(self, grace: float = 2.0) -> int:
+    async def end(self, grace: float = GRACE) -> int:
         """Ask it to end, with all that it started and still holds; then kill them."""
         must_be_grace(grace)
         self._may_act("ending of it")
@@ -216,6 +246,10 @@ class Process:
         """Have it end; nothing is waited for."""
         if self.code is None:
             self._keeper.end(self.id, grace)
+
+    def beside(self) -> list[Relative]:
+        """Who is there with it."""
+        return self._keeper.living()
 
     # for its warden
 

@@ -20,11 +20,12 @@ from lastword.processes.cgroups import Group
 from lastword.processes.channel import Channel
 from lastword.processes.command import Command, must_be_grace
 from lastword.processes.failing import NotStarted, explained
-from lastword.processes.inside.family import Procfs, Relative
+from lastword.processes.inside.family import Relative
 from lastword.processes.inside.wire import Message
 from lastword.processes.levels import Level
+from lastword.processes.numbers import number_of
 from lastword.processes.plumbing import Plumbing
-from lastword.processes.process import Process
+from lastword.processes.process import Process, Watched
 from lastword.processes.proof import Proof, WardenEnd
 from lastword.processes.seen import Identity, alive, below, heard
 from lastword.processes.zygote import Zygote
@@ -53,7 +54,7 @@ class Warden:
         self.alone = False  # there is one process in it, and it goes with that one
         self.leave = 0.0  # seconds in which, once it is stopped, what is in it may leave by itself
         self.capped = False  # whether a storm of forks has a limit
-        self.processes: dict[int, Process] = {}  # what was started here and has not been let go
+        self._kept: dict[int, Watched] = {}  # what was started here and has not been let go
         self._ready: asyncio.Future[None] = self._loop.create_future()
         self._over: asyncio.Future[WardenEnd] = self._loop.create_future()
         self._starting: dict[int, asyncio.Future[int]] = {}
@@ -68,7 +69,7 @@ class Warden:
         self._waking: asyncio.TimerHandle | None = None
         self._hammer: asyncio.TimerHandle | None = None
         self._names: dict[int, tuple[int, str]] = {}  # of what was running when the end began
-        self._ended_ones: list[Process] = []  # whose pipes others may still hold
+        self._ended_ones: list[Watched] = []  # whose pipes others may still hold
         self._last_seen: list[Relative] = []
         self._zygote = zygote
         ours, theirs = socket.socketpair()
@@ -78,7 +79,7 @@ class Warden:
         self._channel = Channel(ours, self._hear, self._hung_up)
 
     def __repr__(self) -> str:
-        return f"<Warden {self._pid} {self.level} {len(self.processes)} processes>"
+        return f"<Warden {self._pid} {self.level} {len(self._kept)} processes>"
 
     async def ready(self) -> None:
         """Return once it keeps watch. Raises `ProcessError` if this level cannot be had."""
@@ -87,6 +88,11 @@ class Warden:
         except TimeoutError:
             self._zygote.retired = True  # the next one has another
             raise ProcessError(f"no warden at level {self.level}: no answer in time") from None
+
+    @property
+    def processes(self) -> dict[int, Process]:
+        """What was started here and has not been let go."""
+        return {id_: one for id_, one in self._kept.items() if isinstance(one, Process)}
 
     @property
     def over(self) -> bool:
@@ -102,6 +108,11 @@ class Warden:
     def stopping(self) -> bool:
         """Whether nothing can be started any more, and everything is being ended."""
         return self._stopping
+
+    @property
+    def told(self) -> bool | None:
+        """Whether it had told of its end when it left, or had not begun; None while it is there."""
+        return self._proof.left_by_itself or self._pidfd < 0 if self._proof.left else None
 
     @property
     def ending(self) -> WardenEnd | None:
@@ -145,10 +156,10 @@ class Warden:
         try:
             may_start(command.name)
             fds = () if plumbing.terminal else tuple(plumbing.theirs)
-            self.processes[process.id] = process
+            self._kept[process.id] = process
             process.has_started(await self._start(process.id, order, fds))
         except BaseException as error:
-            self.processes.pop(process.id, None)
+            self._kept.pop(process.id, None)
             plumbing.close()
             if isinstance(error, NotStarted):
                 raise explained(error, command) from None
@@ -205,15 +216,13 @@ class Warden:
         else:
             self._channel.send({"end": id, "grace": grace})
 
-    async def escape(self, canary: int) -> None:
-        """Start the escape artist of the self-test; the canary lives as long as it does."""
-        await self.begin({"start": "artist"}, (canary,))
-
-    async def begin(self, order: Message, fds: tuple[int, ...]) -> int:
-        """Start something of our own, with these descriptors; its id here."""
-        self._next += 1
-        id_ = self._next
-        await self._start(id_, {**order, "id": id_}, fds)
+    async def begin(self, order: Message, fds: tuple[int, ...], who: Watched | None = None) -> int:
+        """Start something of our own; its id here. `who` hears of it."""
+        self._next = id_ = self._next + 1
+        self._kept |= {id_: who} if who else {}
+        pid = await self._start(id_, {**order, "id": id_}, fds)
+        if who:
+            who.has_started(pid)
         return id_
 
     # stopping
@@ -229,7 +238,7 @@ class Warden:
             self._hammer = self._loop.call_at(ends, self._strike)
         elif not self._stopping and not self.over:
             self._stopping = True
-            self._names = {id_: (p.pid, p.command) for id_, p in self.processes.items()}
+            self._names = {id_: (p.pid, p.command) for id_, p in self._kept.items()}
             self._channel.send(order)
             self.wake()
             self._hammer = self._loop.call_at(ends, self._strike)
@@ -252,7 +261,7 @@ class Warden:
         """Who is still there, by the numbers that `ps` shows."""
         if self.over:
             return []
-        started = [Relative(p.pid, p.command, "", 0, 0) for p in self.processes.values()]
+        started = [Relative(p.pid, p.command, "", 0, 0) for p in self._kept.values()]
         return below(self._pid, self._last_seen, started)
 
     # what is heard
@@ -273,9 +282,8 @@ class Warden:
                 self._answer(id_, SpawnFailed(_TOO_LATE))
             case {"ended": int(id_), "code": int(code)}:
                 self._ended(id_, code)
-            case {"empty": _}:
-                if self.alone:
-                    self.stop(0)
+            case {"empty": _} if self.alone:
+                self.stop(0)
             case {"found": found}:
                 self._proof.found = heard(found) or ()
             case {"stopped": _, "processes": found}:
@@ -286,13 +294,7 @@ class Warden:
 
     def _has_pidfd(self, fds: list[int]) -> None:
         if fds:
-            self._pidfd = fds[0]
-            with suppress(OSError):  # where there is no /proc, nobody can be looked for
-                proc = Procfs()
-                try:
-                    self._pid = proc.number_of(self._pidfd)
-                finally:
-                    proc.close()
+            self._pidfd, self._pid = fds[0], number_of(fds[0])
             self._loop.add_reader(self._pidfd, self._has_left)
 
     def _answer(self, id_: int, answer: int | Exception) -> None:
@@ -305,7 +307,7 @@ class Warden:
             started.set_result(answer)
 
     def _ended(self, id_: int, code: int) -> None:
-        if process := self.processes.pop(id_, None):
+        if process := self._kept.pop(id_, None):
             process.has_ended(code)
             self._ended_ones = [one for one in self._ended_ones if not one.silent] + [process]
 
@@ -323,7 +325,7 @@ class Warden:
         self._fail("it ended at once")
         if not self._stopping:
             self._stopping = True
-            self._names = {id_: (p.pid, p.command) for id_, p in self.processes.items()}
+            self._names = {id_: (p.pid, p.command) for id_, p in self._kept.items()}
         for id_ in list(self._starting):
             self._answer(id_, SpawnFailed("the warden of this run was killed"))
         if self._pidfd < 0:  # no more will be known of its end
@@ -348,7 +350,7 @@ class Warden:
     def known(self) -> Iterable[Identity]:
         """Whoever was seen of it until now, also in what was said and not yet heard."""
         self._channel.hear_all()
-        names = self._names or {id_: (p.pid, p.command) for id_, p in self.processes.items()}
+        names = self._names or {id_: (p.pid, p.command) for id_, p in self._kept.items()}
         return tuple(self._proof.known(names, self._last_seen))
 
     def looked_for(self, remain: tuple[Relative, ...] | None) -> None:
@@ -392,7 +394,7 @@ class Warden:
             self._loop.remove_reader(self._pidfd)
             os.close(self._pidfd)
             self._pidfd = -1
-        for process in (*self.processes.values(), *self._ended_ones):
+        for process in (*self._kept.values(), *self._ended_ones):
             process.let_go()
-        self.processes.clear()
+        self._kept.clear()
         self._ended_ones.clear()

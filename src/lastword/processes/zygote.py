@@ -40,6 +40,11 @@ class NoAnswer(ProcessError):
 class KeptWarden(Protocol):
     """A warden that it forked, as its host has it."""
 
+    @property
+    def told(self) -> bool | None:
+        """Whether it had told of its end when it left, or had not begun; None while it is there."""
+        ...
+
     def looked_for(self, remain: tuple[Relative, ...] | None) -> None:
         """The zygote has looked for whoever it left, and these it could not end; None: the zygote
         itself has gone."""

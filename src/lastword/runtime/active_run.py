@@ -53,6 +53,8 @@ class Failure(NamedTuple):
 class RunHome(ToldIn, Protocol):
     """The session of a run, as far as the run has something of it."""
 
+    shuts: set[Callable[[], object]]  # called in the instant in which the right to act moves
+
     def ledger_of(self, run: ActiveRun) -> Ledger:
         """Its calls, when the first is made."""
         ...
@@ -145,7 +147,9 @@ class ActiveRun:
             await asyncio.wait([self._passing])
 
     async def all_said(self) -> None:
-        """Return when what it has said has left: what waits for a sink's pace, too."""
+        """Return when what it has said has left: what waits for a disk or a sink's pace, too."""
+        if self.speech.streams is not None:
+            await self.speech.streams.left()
         await self.told()
         if isinstance(self.sink, Gathering):
             await self.sink.said()

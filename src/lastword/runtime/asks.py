@@ -15,28 +15,32 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from lastword.core import asks
-from lastword.core.asks import Answer, Ask, AskEnd, AskMachine
+from lastword.core.asks import Answer, AnswerSent, Ask, AskEnd, AskMachine, Closed
 from lastword.core.cell import CellId, StoredCell
 from lastword.core.entries import Answered, Asked, Withdrawn
 from lastword.core.model import CallId, Message, MessageId, RunId, SessionId
-from lastword.core.question import Question
+from lastword.core.question import Question, Scope
 from lastword.core.receipt import AnswerReport
 from lastword.core.resume import promise_in
 from lastword.core.story import Fact, FeedEvent
-from lastword.errors import CellError
+from lastword.errors import CellError, UnknownQuestion
 from lastword.runtime.asking import acting
 from lastword.runtime.hold import Hold
 from lastword.runtime.journal import Journal
 from lastword.runtime.rendering import cut
 
 News: TypeAlias = Asked | Answered | Withdrawn
+ForGood: TypeAlias = Callable[[bool, Scope], object]
+"""Who asks is told what was allowed, or forbidden, for good: in the step that takes the answer."""
 
 
 class ToldIn(Protocol):
     """The session of a run, as far as something is told there of it."""
 
-    journal: Journal
-    asks: Asks
+    @property
+    def journal(self) -> Journal: ...
+    @property
+    def asks(self) -> Asks: ...
 
     def publish(self, fact: Fact) -> object: ...
 
@@ -66,6 +70,7 @@ class _Waiting:
     question: Question
     told: Sequence[AskingRun]  # the run that asks, and those above it
     answer: asyncio.Future[Answer]
+    for_good: ForGood | None
 
     @property
     def current(self) -> bool:
@@ -75,11 +80,17 @@ class _Waiting:
 class Asks:
     """One session's, with those below it. For the event loop's thread."""
 
-    def __init__(self, session: SessionId, publish: Callable[[Fact], object]) -> None:
+    def __init__(
+        self, session: SessionId, publish: Callable[[Fact], object], closed: Closed | None = None
+    ) -> None:
         self._session = session  # the person's
         self._publish = publish  # there
-        self.machine = AskMachine()  # which knows what became of each
+        self.machine = AskMachine(closed)  # which knows what became of each
         self._waiting: dict[str, _Waiting] = {}
+
+    def know(self, id: str) -> bool:
+        """Whether a run has asked that here, and it is known what became of it."""
+        return id in self._waiting or id in self.machine.closed
 
     def open(self, session: SessionId) -> tuple[Ask, ...]:
         """All that can be answered now in a session: what runs ask, there and below it, and what
@@ -95,11 +106,13 @@ class Asks:
         every = [one.question for one in self._waiting.values() if one.current]
         return tuple(q for q in every if session is None or session in (q.session, *q.above))
 
-    async def ask(self, question: Question, run: AskingRun) -> Answer:
+    async def ask(
+        self, question: Question, run: AskingRun, for_good: ForGood | None = None
+    ) -> Answer:
         """Ask, and wait for the answer. Ends with CancelledError when it is withdrawn. Raises
         `Superseded` if the run may not act, and then nobody is asked."""
         try:
-            waiting = self._open(question, run)
+            waiting = self._open(question, run, for_good)
         except BaseException:
             await asyncio.sleep(0)  # a loop of refused ones must not stall the event loop
             raise
@@ -116,7 +129,14 @@ class Asks:
         for one in waiting.told:
             await one.home.journal.committed()
 
-    def _open(self, question: Question, run: AskingRun, *, shown: bool = True) -> _Waiting:
+    def _open(
+        self,
+        question: Question,
+        run: AskingRun,
+        for_good: ForGood | None = None,
+        *,
+        shown: bool = True,
+    ) -> _Waiting:
         asked = Asked(
             question.run,
             CallId(question.call),
@@ -142,7 +162,7 @@ class Asks:
         )
         self.machine.apply(asks.Opened(ask, event is not None))
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        waiting = self._waiting[question.id] = _Waiting(question, run.chain, future)
+        waiting = self._waiting[question.id] = _Waiting(question, run.chain, future, for_good)
         heard = [
             event,
             *(one.hold.publish(replace(asked, run=one.hold.run)) for one in waiting.told[1:]),
@@ -167,6 +187,21 @@ class Asks:
                 journal.commit()
         if self._session not in [one.hold.sessions[-1] for one in waiting.told]:
             self._publish(news)
+
+    def take(self, said: AnswerSent, session: SessionId | None = None) -> None:
+        """Take what somebody says, if it is shown in that session. Raises as `answer` does, and
+        ValueError if the question offers no such scope."""
+        waiting, reach = self._waiting.get(said.question), None
+        if waiting:
+            question = waiting.question
+            if session not in (None, question.session, *question.above):
+                raise UnknownQuestion(f"there is no question {said.question}")
+            meant = question.meant(said.scope)
+            reach = meant if said.always else None
+        words = reach.words if reach else ""
+        self.answer(said.question, said.generation, Answer(said.allow, said.by, words))
+        if waiting and waiting.for_good and reach:
+            waiting.for_good(said.allow, reach)
 
     def answer(self, id: str, generation: int, answer: Answer) -> None:
         """Take an answer to what was seen at a generation. Raises AnswerRefused if it is not the

@@ -23,7 +23,6 @@ from lastword.processes.isolated import Prepared, prepared
 from lastword.runtime.checks import must_not_generate
 from lastword.runtime.executor import Part
 from lastword.runtime.hold import Effect
-from lastword.runtime.owned import Owned
 from lastword.runtime.rendering import LONGEST, rendered
 
 R = TypeVar("R")
@@ -31,12 +30,19 @@ KEY = "idempotency_key"  # the parameter in which a tool asks for it
 _OTHERS = inspect.Parameter.VAR_KEYWORD
 
 
+class Starts(Protocol):
+    """What a call asks of whoever starts the run's processes."""
+
+    async def clear(self) -> None: ...
+    async def call(self, work: Prepared) -> Any: ...  # noqa: ANN401 - whatever the tool gives
+
+
 class Books(Protocol):
     """Where a call is written down, and asks whether it may be made."""
 
     run: RunId
     sessions: tuple[SessionId, ...]
-    processes: Owned
+    processes: Starts
 
     def new_id(self) -> CallId: ...
     async def make(self, made: Call[R]) -> R: ...
@@ -46,6 +52,7 @@ class Books(Protocol):
     def under_way(self, made: Call[Any]) -> AbstractContextManager[Part]: ...
     def end(self, made: Call[Any], came_of: object, *, error: bool) -> None: ...
     def put_off(self, made: Call[Any]) -> None: ...
+    def lose_sight(self, made: Call[Any], content: str, *, error: bool) -> None: ...
     def skip(self, made: Call[Any], why: str) -> None: ...
 
 
@@ -103,9 +110,14 @@ class Call(Generic[R]):
     def take_key(self, doubts: Doubts) -> None:
         """Be the same call as the one that this repeats, if that one is in doubt."""
         whole = len(self.arguments) <= LONGEST  # of what was cut, nobody can tell
-        self.key = (whole and doubts.key(self.name, self.arguments)) or os.urandom(16).hex()
-        if KEY in _parameters(self.tool):
-            self._kwargs = {KEY: self.key, **self._kwargs}
+        self.be_known_by((whole and doubts.key(self.name, self.arguments)) or os.urandom(16).hex())
+
+    def be_known_by(self, key: str) -> None:
+        """Have the tool be given this key, if it asks for one."""
+        theirs = self._kwargs.get(KEY, self.key) != self.key  # the caller has given one
+        self.key = key
+        if KEY in _parameters(self.tool) and not theirs:
+            self._kwargs = {**self._kwargs, KEY: key}
 
     async def prepare(self) -> None:
         """For a process of its own: put together what it is given, or it never begins."""
@@ -141,6 +153,10 @@ class Call(Generic[R]):
     def end(self, came_of: object, *, error: bool = False) -> None:
         """It was carried out elsewhere, and this came of it: what it gave, or an exception."""
         self._ledger.end(self, came_of, error=error)
+
+    def lose_sight(self, content: str = "", *, error: bool = False) -> None:
+        """It was begun elsewhere, and nobody will know what came of it."""
+        self._ledger.lose_sight(self, content, error=error)
 
     def put_off(self) -> None:
         """It is not made yet."""

@@ -15,7 +15,7 @@ from functools import partial
 from typing import cast
 
 from lastword.core.entries import Native
-from lastword.core.model import Attachment, Message
+from lastword.core.model import Attachment, Message, RunId
 
 
 def must_be_native(native: object) -> None:
@@ -45,6 +45,18 @@ def must_be_name(thing: object, what: str) -> None:
     except UnicodeEncodeError:
         why = "half of a character (a lone surrogate), which no encoding has"
         raise ValueError(f"{what} holds {why}; it is {thing!r}") from None
+
+
+def must_be_names(*names: str | None) -> None:
+    """Raise unless a run, a message or a person can be known by each."""
+    for name in names:
+        if name is not None:
+            must_be_name(name, "what a run, a message or a person is known by")
+
+
+def run_of(run: str | None) -> RunId | None:
+    """A run by its name, if one is named."""
+    return None if run is None else RunId(run)
 
 
 def must_be_here(loop: asyncio.AbstractEventLoop, what: str) -> None:

@@ -43,10 +43,25 @@ class Offspring(Protocol):
     def end_processes_now(self) -> None: ...
 
 
+class StartedRun(Protocol):
+    """A child run, as its parent sees it."""
+
+    @property
+    def kept(self) -> bool: ...
+    @property
+    def session(self) -> SessionId: ...
+    @property
+    def run(self) -> RunId: ...
+    @property
+    def done(self) -> bool: ...
+    async def outcome(self) -> Outcome: ...
+    async def text(self) -> str: ...
+
+
 class Child:
     """A parent's handle on a child run, which can be looked at; to stop it, stop its session."""
 
-    def __init__(self, of: ChildRun) -> None:
+    def __init__(self, of: StartedRun) -> None:
         self._of = of
 
     def __repr__(self) -> str:

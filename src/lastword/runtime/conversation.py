@@ -19,8 +19,9 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import assert_never
 
+from lastword.core.asks import AnswerSent
 from lastword.core.entries import Said
-from lastword.core.events import ClockReached, Event, StopAsked
+from lastword.core.events import ClockReached, Event, Instead, StopAsked
 from lastword.core.model import Policy, Reason, SessionId
 from lastword.core.orders import (
     Accept,
@@ -40,19 +41,18 @@ from lastword.errors import Named, OwnedElsewhere, StoreError, Undurable, Unknow
 from lastword.runtime.alarms import Alarms
 from lastword.runtime.announcer import queue_of
 from lastword.runtime.asking import acting
+from lastword.runtime.elsewhere import had
 from lastword.runtime.feed import Feed
-from lastword.runtime.jobs import Job
 from lastword.runtime.loading import load
 from lastword.runtime.owned import kill_all
-from lastword.runtime.protocol import Changing, Doings, Now, Sent
+from lastword.runtime.protocol import Changing, Doings, Here, Now, Sent
 from lastword.runtime.record import Reader
 from lastword.runtime.runs import Kin
 from lastword.runtime.seat import Move, Seat
-from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.shared import Shared
 from lastword.runtime.stopping import fence, stop_soon
 from lastword.runtime.tasks import unless_closed
-from lastword.runtime.ticket import Stopping, Ticket, Told
+from lastword.runtime.ticket import Stopping, Ticket, Told, tell_taken_over
 from lastword.runtime.work import Work
 
 log = logging.getLogger("lastword")
@@ -184,7 +184,6 @@ class Conversation:
 
     @property
     def idle(self) -> bool:
-        """Whether nothing of it is going, and nothing waits."""
         return not self.seat.machine.busy and not self.seat.machine.waiting
 
     @property
@@ -255,17 +254,17 @@ class Conversation:
         return Reader(self)
 
     @property
-    def cells(self) -> SessionCells:
-        return self.work.cells
+    def here(self) -> Here:
+        return Here(self.seat.jobs, lambda: self.work.cells)
 
-    def process(self, id: str, by: str | None) -> Job:
-        return self.seat.jobs.whose(id, by)
-
-    async def send(self, sent: tuple[Sent, ...], on_message: Policy | None) -> tuple[Ticket, ...]:
+    async def send(
+        self, sent: tuple[Sent, ...], on_message: Policy | None, instead: Instead | None = None
+    ) -> tuple[Ticket, ...]:
         with self.held() as work:
             try:
                 self.must_be_open()
-                await self.loaded()
+                load, shared = self.loaded, self.shared
+                took = await (had(load, shared, sent, on_message) if shared.store.reach else load())
                 known = await work.messages.known(sent)
             except OwnedElsewhere:
                 raise
@@ -275,7 +274,8 @@ class Conversation:
             new = tuple(one for one in sent if one.id not in known)
             if new:
                 self.must_be_open()
-            placed = work.messages.accept(new, on_message) if new else []
+            placed = work.messages.accept(new, on_message, instead) if new else []
+            tell_taken_over(placed, took)
             return await work.messages.acknowledged(sent, known, placed)
 
     def stop(self, asked: StopAsked) -> Stopping:
@@ -283,11 +283,11 @@ class Conversation:
             raise RuntimeError("stop() is for the event loop's thread; from others, stop_soon()")
         return self.fence(asked)()
 
-    def fence(self, asked: StopAsked) -> Callable[[], Stopping]:
+    def fence(self, asked: StopAsked, *, only_here: bool = False) -> Callable[[], Stopping]:
         """Stop; what is returned, called, carries out the rest and gives the answer."""
         if asked.reason is Reason.SHUTDOWN and self._loading:
             self._loading.cancel()  # what has not been read stays as it is
-        return fence(self, asked)
+        return fence(self, asked, only_here=only_here)
 
     def stop_soon(self, asked: StopAsked) -> concurrent.futures.Future[Receipt]:
         return stop_soon(self, asked)
@@ -303,6 +303,9 @@ class Conversation:
             except StoreError as error:
                 done = f"this was done in session {self.id}, but is not stored yet"
                 raise StoreError(f"{done}; it will be tried again: {error}") from error
+
+    async def answer(self, said: AnswerSent) -> None:
+        self.seat.asks.take(said, self.id)
 
     # what its machine is told, and orders
 
@@ -380,7 +383,6 @@ class Conversation:
             self._work.journal.lose()
 
     def _lost(self) -> None:
-        """Another process has it: whatever is going here may do nothing more."""
         log.error("lost session=%s to another process", self.id)
         self.work.stops.lost = True
         self.tell(StopAsked(Reason.LOST))

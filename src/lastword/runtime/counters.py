@@ -52,7 +52,8 @@ class ModelCounters:
 class Counters:
     """One runtime's, since it was opened."""
 
-    def __init__(self) -> None:
+    def __init__(self, since: float = 0.0) -> None:
+        self.since = since  # in seconds since 1970
         self.accepted = 0  # messages
         self.runs: Counter[Outcome] = Counter()
         self.calls: Counter[Status] = Counter()

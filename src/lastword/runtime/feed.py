@@ -14,7 +14,7 @@ import logging
 import secrets
 import threading
 from collections.abc import AsyncIterator, Callable
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from lastword.core.entries import Said
 from lastword.core.model import Generation, SessionId
@@ -26,6 +26,17 @@ from lastword.stores.lease import Claim
 log = logging.getLogger("lastword")
 Publish: TypeAlias = Callable[[Fact], FeedEvent]  # something of the session's own
 _ATTACHED = 8_000_000  # characters of what came with messages that a feed keeps
+
+
+class FeedRelay(Protocol):
+    """A way by which what is told leaves from another process, after it has left this one."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def left(self) -> None:
+        """Return when nothing that was let through before this call leaves there any more."""
+        ...
 
 
 class Feed:
@@ -44,6 +55,7 @@ class Feed:
         "claim",
         "epoch",
         "last",
+        "relays",
         "whose",
     )
 
@@ -60,6 +72,7 @@ class Feed:
     ) -> None:
         # its numbers begin anew in every process: whose they are
         self.epoch, self.last = numbered or (secrets.token_hex(6), 0)
+        self.relays: set[FeedRelay] = set()  # a stop waits for them, as it does for sinks
         self.whose: object = None  # the session, which is found for as long as this is watched
         self.claim = Claim()  # nothing is shown while it is not good; the store's, once it is known
         self._session = session

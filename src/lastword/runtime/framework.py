@@ -16,7 +16,6 @@ from lastword.core.transcript import Suspects
 from lastword.errors import ImpossibleMove
 from lastword.processes.isolated import prepared
 from lastword.runtime.active_run import ActiveRun
-from lastword.runtime.announcer import Announcer
 from lastword.runtime.asking import asking
 from lastword.runtime.call import Call
 from lastword.runtime.checks import (
@@ -27,9 +26,8 @@ from lastword.runtime.checks import (
     must_be_text,
 )
 from lastword.runtime.executor import Act, ActKind, FencedExecutor
-from lastword.runtime.history import History
 from lastword.runtime.hold import Hold
-from lastword.runtime.journal import Journal
+from lastword.runtime.journal import EntryLog
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.trace import ModelRequest
 
@@ -40,15 +38,37 @@ def _unsaid() -> Any:  # noqa: ANN401 - nothing: it never returns
     raise ImpossibleMove("nobody has said what makes this call: call(body), or begin() and end()")
 
 
+class ShownPast(Protocol):
+    """What the model is shown of the session."""
+
+    @property
+    def declined(self) -> bool: ...
+    @property
+    def suspects(self) -> Suspects: ...
+    async def shown(self) -> Sequence[Shown]: ...
+
+
+class News(Protocol):
+    """What the session has to tell the model."""
+
+    @property
+    def untold(self) -> Sequence[object]: ...
+    def shown(self, history: Sequence[Shown]) -> None: ...
+    def notes(self, run: RunId) -> tuple[str, ...]: ...
+
+
 class FrameworkHost(Protocol):
     """What it needs of its session."""
 
     id: SessionId
     threads: DaemonThreads
-    journal: Journal
-    history: History
-    announcer: Announcer
 
+    @property
+    def journal(self) -> EntryLog: ...
+    @property
+    def history(self) -> ShownPast: ...
+    @property
+    def announcer(self) -> News: ...
     def grace_of(self, asked: float | None) -> float: ...
 
 

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from lastword.core.brief import NOTED, cut
 from lastword.core.entries import Entry, Note
@@ -26,7 +26,6 @@ from lastword.core.session import SessionMachine
 from lastword.core.story import Fact, FeedEvent, Typing, kind_of
 from lastword.errors import Superseded
 from lastword.runtime.asking import lost
-from lastword.runtime.feed import Feed
 from lastword.runtime.speech import Piece
 
 EffectKind: TypeAlias = Literal["delivery", "tool", "write", "process", "act"]
@@ -58,6 +57,40 @@ class Effect:
     ended: KnownEnd | None = None  # how, if that was known before the hold was lost
 
 
+class Generations(Protocol):
+    """Who knows the generation of the session."""
+
+    @property
+    def generation(self) -> int: ...
+    @property
+    def fenced(self) -> int:
+        """Where the last stop or takeover has moved it to."""
+        ...
+
+
+class ClaimOnIt(Protocol):
+    """The process's right to the session."""
+
+    @property
+    def good(self) -> bool: ...
+    @property
+    def ended(self) -> bool: ...
+    @property
+    def taken(self) -> bool: ...
+    async def known(self) -> object: ...
+    def wait(self, seconds: float) -> object: ...
+
+
+class Through(Protocol):
+    """Where what is let through goes."""
+
+    @property
+    def claim(self) -> ClaimOnIt: ...
+    @property
+    def epoch(self) -> str: ...
+    def append(self, fact: Fact, generation: Generation) -> FeedEvent: ...
+
+
 class Hold:
     """Shared by everything one run hands out."""
 
@@ -83,9 +116,9 @@ class Hold:
 
     def __init__(
         self,
-        machine: SessionMachine,
+        machine: Generations,
         lock: threading.Lock,
-        feed: Feed,
+        feed: Through,
         run: RunId,
         generation: Generation,
         parent: Hold | None = None,

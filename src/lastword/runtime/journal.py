@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from lastword.core.cell import CellId, StoredCell, Values
 from lastword.core.entries import (
@@ -55,6 +55,13 @@ async def ask(store: Awaitable[T]) -> T:
         raise StoreError("the store gave up") from error
     except Exception as error:
         raise StoreError(f"the store failed: {error!r}") from error
+
+
+class EntryLog(Protocol):
+    """Where entries are put that are to be durable."""
+
+    def add(self, *entries: Entry) -> None: ...
+    async def committed(self) -> None: ...
 
 
 class Reading:

@@ -21,7 +21,7 @@ from lastword.core.entries import Called, Entry, Native, Nature, Result
 from lastword.core.model import CallId, Status
 from lastword.core.story import Begun, FeedEvent
 from lastword.errors import ImpossibleMove
-from lastword.runtime.call import Call
+from lastword.runtime.call import Call, Starts
 from lastword.runtime.checks import (
     Unbegun,
     encodable,
@@ -31,8 +31,7 @@ from lastword.runtime.checks import (
 from lastword.runtime.executor import Calling, Part, calling, covering
 from lastword.runtime.fence import call, is_async, name_of
 from lastword.runtime.hold import Hold, KnownEnd
-from lastword.runtime.journal import Journal
-from lastword.runtime.owned import Owned
+from lastword.runtime.journal import EntryLog
 from lastword.runtime.rendering import cut
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.trace import RunTrace
@@ -72,8 +71,8 @@ class Ledger:
     def __init__(
         self,
         run: Caller,
-        processes: Owned,
-        journal: Journal,
+        processes: Starts,
+        journal: EntryLog,
         threads: DaemonThreads,
         before: BeforeTool | None,
         doubts: Doubts,
@@ -223,6 +222,10 @@ class Ledger:
         else:
             content = made.render(came_of)
         self._close(made, Status.COMPLETED, cut(content), error=error)
+
+    def lose_sight(self, made: Call[Any], content: str, *, error: bool) -> None:
+        """It was begun elsewhere, and nobody will know what came of it."""
+        self._close(made, Status.MAY_HAVE_EXECUTED, cut(content), error=error)
 
     def put_off(self, made: Call[Any]) -> None:
         """Nobody has carried it out so far; what was begun and ended stays begun."""

@@ -1,11 +1,14 @@
-"""Learn from the store where a session stands; settle first what an earlier process left."""
+"""Learn from the store where a session stands; settle first what an earlier process left.
+
+Nothing of a session acts before that is known, and a stop that came meanwhile is made first.
+"""
 
 from __future__ import annotations
 
 import logging
 
 from lastword.core.events import Found
-from lastword.core.model import Generation, SessionId
+from lastword.core.model import Generation, Outcome, SessionId
 from lastword.core.queue import Standing, Waiting
 from lastword.core.recovery import Recovery, recover
 from lastword.runtime.journal import ask, stamped
@@ -51,7 +54,7 @@ async def load(seat: Seat, shared: Shared, work: Work, *, child: bool) -> Sessio
 def _found(
     seat: Seat, shared: Shared, work: Work, standing: Standing, recovered: Recovery | None
 ) -> Found | None:
-    waits = recovered is not None and shared.on_restart == "wait"
+    waits = recovered is not None and shared.told.on_restart == "wait"
     work.journal.found(standing, waits=waits)
     if recovered is None:
         return Found((), hushed=True) if standing.hushed else None
@@ -85,5 +88,6 @@ async def _recovered(
     )
     await ask(shared.store.commit(write))
     lost, waiting = len(found.lost), len(found.waiting)
+    shared.counters.runs[Outcome.LOST] += lost
     log.warning("recovered session=%s lost=%d waiting=%d", seat.id, lost, waiting)
     return found

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from lastword.core.entries import Began, Finished, Said
-from lastword.core.events import Accepted, Event, Stored, StoreFailed
+from lastword.core.events import Accepted, Event, Instead, Stored, StoreFailed
 from lastword.core.model import Generation, Message, MessageId, Outcome, Policy, RunId, Turn
 from lastword.core.orders import Accept, End, Refuse
 from lastword.errors import Busy, Named, OwnedElsewhere, QueueFull, StoreError, Undurable
@@ -90,7 +90,9 @@ class Messages:
         ticket.tell_outcome(stored.outcome or Outcome.LOST)  # else whoever had it has died with it
         return ticket
 
-    def accept(self, sent: tuple[Sent, ...], on_message: Policy | None) -> list[Ticket]:
+    def accept(
+        self, sent: tuple[Sent, ...], on_message: Policy | None, instead: Instead | None = None
+    ) -> list[Ticket]:
         """Place messages, as one turn, or raise `Refused`. Each is acknowledged once it is not
         `storing`."""
         journal, id_ = self._journal, self._seat.id
@@ -103,7 +105,7 @@ class Messages:
         try:
             first, *more = messages
             at = self._shared.loop.time()
-            move = self._tell(Accepted(first, run, on_message, at, tuple(more)))
+            move = self._tell(Accepted(first, run, on_message, at, tuple(more), instead))
             self._must_not_be_refused(move)
         except BaseException:
             for message in messages:
@@ -190,7 +192,8 @@ class Messages:
     def accepted(self, order: Accept, move: Move) -> None:
         """One has its place."""
         message = order.message
-        said = Said(message, order.run)
+        anew = move.event.instead if isinstance(move.event, Accepted) else None
+        said = Said(message, order.run, anew.turn.run if anew else None)
         self._journal.add_message(said)
         self._seat.publish(said)
         if message.attachments:

@@ -1,4 +1,8 @@
-"""The processes of one run, and those that were declared `keep`, which are its session's."""
+"""The processes of one run, and those that were declared `keep`, which are its session's.
+
+None is without an owner. Each ends with its run, unless it was declared; and what has not ended is
+named as the kernel has it, not as it says of itself.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,12 @@ from typing import Any, Literal, Protocol
 
 from lastword.core.model import RunId
 from lastword.core.receipt import ProcessNews, ProcessReport, Unconfirmed
-from lastword.processes import Process, Processes, Warden
+from lastword.processes import Process, Processes, Warden, WardenEnd
 from lastword.processes.command import Command
 from lastword.processes.isolated import Prepared, make
 from lastword.processes.nursery import Home, Nursery
 from lastword.processes.process import in_words
+from lastword.processes.served import Served
 from lastword.runtime.announcer import Announcer
 from lastword.runtime.asking import running
 from lastword.runtime.hold import Effect, Hold
@@ -116,6 +121,7 @@ class Wardens(list[Warden]):
     """Of what one run has started."""
 
     closed = False  # all of them are being ended, and there will be no more
+    isolated = False  # the run itself is in one of them, and nobody leaves that
 
 
 class StartingRun(Protocol):
@@ -154,6 +160,7 @@ class Owned:
         self._opening = asyncio.Lock()
         self._callers: dict[Home, Warden] = {}  # those that calls are made in
         self._importing = asyncio.Lock()
+        self._adopted: dict[Warden, Served] = {}
         self._grace = 0.0  # the longest that any of them was given
 
     async def clear(self) -> None:
@@ -303,6 +310,15 @@ class Owned:
         self._wardens.append(warden)
         return warden
 
+    def adopt(self, warden: Warden, who: Served, grace: float) -> None:
+        """One that was there before the run is the run's, as if it had been made for it; and who
+        is in it is named by what ends the run, also if that has left by itself first."""
+        self._adopted[warden] = who
+        self._grace = max(self._grace, grace)
+        warden.leave = _LEAVE
+        self._wardens.append(warden)
+        self._wardens.isolated = warden.level != "group"  # which whoever leaves it outlives
+
     # for whoever ends the run
 
     def end(self) -> None:
@@ -327,9 +343,16 @@ class Owned:
         for warden in self._wardens:
             if ending := warden.ending:
                 found += ending.processes
+                found += self._left_by_itself(warden, ending)
             else:
                 found += [ProcessReport(k.pid, k.name, "unconfirmed") for k in warden.living()]
         return tuple(found)
+
+    def _left_by_itself(self, warden: Warden, ending: WardenEnd) -> list[ProcessReport]:
+        who = self._adopted.get(warden)
+        if who is None or who.pid in {report.pid for report in ending.processes}:
+            return []
+        return [ProcessReport(who.pid, who.command, "ended")]
 
     @property
     def unconfirmed(self) -> list[Unconfirmed]:

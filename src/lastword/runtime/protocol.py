@@ -1,9 +1,13 @@
 """What a `Session` speaks to: one conversation, wherever that is.
 
-A handful of verbs, with values on both sides: what is sent and asked for goes in, and a ticket, a
-receipt or a picture of the moment comes out. No lock, no machine and no run passes here, so the
-other side may be in this process, as `Conversation` is, or in another one, which is asked over a
-wire, and whose feed is a buffer that is filled from there.
+A handful of verbs, with values on both sides: what is sent, answered and asked for goes in, and a
+ticket, a receipt or a picture of the moment comes out. No lock, no machine and no run passes here,
+so the other side may be in this process, as `Conversation` is, or in another one, which is asked
+over a wire, and whose feed is a buffer that is filled from there.
+
+Two things have no verb and stay where the conversation is (`Here`): a process's pipes are held by
+who started it, and so is a program's interpreter. Who is far away sees both in `Doings`, ends them
+by a stop, and resumes a program by a message, as everybody does.
 
 How it stands is read at once, without waiting: whoever is far away tells what they heard last. What
 happened is read from the log. What acts is checked where the conversation is, in the step in which
@@ -13,14 +17,14 @@ it does.
 from __future__ import annotations
 
 import concurrent.futures
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-from lastword.core.asks import Ask
+from lastword.core.asks import AnswerSent, Ask
 from lastword.core.cell import StoredCell
 from lastword.core.entries import Entry
-from lastword.core.events import EditAsked, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
+from lastword.core.events import EditAsked, Instead, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
 from lastword.core.model import (
     Attachment,
     CallId,
@@ -40,10 +44,10 @@ from lastword.core.seen import seen
 from lastword.core.shown import Shown
 from lastword.core.value import value
 from lastword.runtime.feed import Feed
-from lastword.runtime.jobs import Job
+from lastword.runtime.jobs import Job, Jobs
 from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.ticket import Stopping, Ticket
-from lastword.stores.contract import Overview
+from lastword.stores.contract import Label, Overview
 
 Changing: TypeAlias = EditAsked | RemoveAsked | MoveAsked | ResumeAsked
 Over: TypeAlias = Literal["deleted", "lost"]
@@ -111,7 +115,8 @@ class LogPage:
 
 
 class Record(Protocol):
-    """What happened in a session. To read it takes nothing: another process may have it."""
+    """What happened in a session, and how it is listed. Neither takes it: another process may have
+    it."""
 
     async def log(self) -> tuple[Entry, ...]:
         """Everything, as it was seen, in order, receipts included."""
@@ -142,6 +147,10 @@ class Record(Protocol):
         """How a list shows it; None if nothing was ever said in it."""
         ...
 
+    async def label(self, label: Label) -> None:
+        """Have a list show it so. Raises `UnknownSession` if nothing was ever said in it."""
+        ...
+
     async def queued(self) -> QueueNews:
         """What waits, also where the process that answers does not have the session."""
         ...
@@ -149,6 +158,13 @@ class Record(Protocol):
     async def history(self) -> tuple[Shown, ...]:
         """What a model would be shown of it."""
         ...
+
+
+class Here(NamedTuple):
+    """What of a conversation nobody far away can hold."""
+
+    jobs: Jobs  # the processes that have an id, for somebody to act on
+    cells: Callable[[], SessionCells]  # its programs themselves, for the floor that runs them
 
 
 class Counterpart(Protocol):
@@ -183,8 +199,11 @@ class Counterpart(Protocol):
         """Return when what the store knows of it is known where it is asked."""
         ...
 
-    async def send(self, sent: tuple[Sent, ...], on_message: Policy | None) -> tuple[Ticket, ...]:
-        """Return once the messages are accepted, as one turn, and durable. Raises `Refused`."""
+    async def send(
+        self, sent: tuple[Sent, ...], on_message: Policy | None, instead: Instead | None = None
+    ) -> tuple[Ticket, ...]:
+        """Return once the messages are accepted, as one turn, and durable. Raises `Refused`, or,
+        if they are to take the place of a turn that is not the last, `StaleTurn`."""
         ...
 
     def stop(self, asked: StopAsked) -> Stopping:
@@ -199,11 +218,11 @@ class Counterpart(Protocol):
         """Do to the queue what somebody asks for, durably."""
         ...
 
-    def process(self, id: str, by: str | None) -> Job:
-        """What has this id, for somebody to act on."""
+    async def answer(self, said: AnswerSent) -> None:
+        """Answer what a run asks, there or below. The first answer holds: else `AnswerRefused`."""
         ...
 
     @property
-    def cells(self) -> SessionCells:
-        """Its programs themselves, for the floor that runs them, in the process that does."""
+    def here(self) -> Here:
+        """What is only had where the conversation is. Raises `OwnedElsewhere` anywhere else."""
         ...

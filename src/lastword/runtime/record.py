@@ -22,13 +22,14 @@ from lastword.core.queue import AT_REST, Queued, QueueNews
 from lastword.core.receipt import Receipt
 from lastword.core.seen import seen
 from lastword.core.shown import Shown
+from lastword.errors import Named, UnknownSession
 from lastword.runtime.announcer import queue_of
 from lastword.runtime.journal import Journal, ask
 from lastword.runtime.protocol import LogPage, View
 from lastword.runtime.seat import Seat
 from lastword.runtime.shared import Shared
 from lastword.runtime.work import Work
-from lastword.stores.contract import LogPart, Overview, Store, StoredSession
+from lastword.stores.contract import Label, LogPart, Overview, Store, StoredSession
 
 T = TypeVar("T")
 _SHORT = 1000  # entries that are gone through at once; more are beside the loop
@@ -87,6 +88,10 @@ class Reader:
 
     async def overview(self) -> Overview | None:
         return await ask(self._of.shared.store.overview(self._of.seat.id))
+
+    async def label(self, label: Label) -> None:
+        if not await ask(self._of.shared.store.label(self._of.seat.id, label)):
+            raise UnknownSession("nothing was ever said in session ", Named(self._of.seat.id))
 
     async def queued(self) -> QueueNews:
         with self._here() as here:

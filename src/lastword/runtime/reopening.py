@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 
 from lastword.core.model import SessionId
-from lastword.errors import StoreError
+from lastword.errors import OwnedElsewhere, StoreError
 
 log = logging.getLogger("lastword")
 _AT_ONCE = 32  # that are settled together: their commits become one
@@ -57,7 +57,9 @@ class Reopening:
     async def _one(self, id: SessionId) -> None:
         try:
             await self._settle(id)
-        except StoreError as error:  # another process was quicker, or its log cannot be read
+        except OwnedElsewhere:  # another heir was quicker, and settles it
+            log.info("recovered elsewhere session=%s", id)
+        except StoreError as error:  # its log cannot be read, or the store does not answer
             self._again[id] = None  # whoever asks for it is told
             log.warning("not recovered session=%s error=%s", id, type(error).__name__)
         finally:

@@ -1,44 +1,53 @@
-"""What an engine is given: the message, and the only ways it may act."""
+"""What an engine is given: the message, and the only ways it may act.
+
+Each of them asks the run's hold in the step in which it leaves, and raises `Superseded` once the
+run has lost its session.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, Literal, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import (
+    Any,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    cast,
+    overload,
+)
 
 from lastword.core.asks import Answer
-from lastword.core.entries import Native, Text, Thinking
-from lastword.core.model import CallId, Generation, Message, RunId, SessionId, Token
+from lastword.core.model import Generation, Message, RunId, SessionId, Token
 from lastword.core.question import Question
 from lastword.core.shown import Shown
-from lastword.core.story import FeedEvent, Progress, Typing
+from lastword.core.story import FeedEvent
 from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.asking import act
-from lastword.runtime.asks import Asks
+from lastword.runtime.asks import Asks, ForGood
+from lastword.runtime.beginning import Beginning
 from lastword.runtime.call import Call
 from lastword.runtime.checks import (
-    Pieces,
     encodable,
     must_be_callable,
     must_be_name,
-    must_be_native,
     must_be_one_of,
     must_be_seconds,
     must_be_text,
     must_not_generate,
 )
 from lastword.runtime.children import Child
-from lastword.runtime.executor import calling
 from lastword.runtime.fence import LONGEST_PACE, Fence, is_async
 from lastword.runtime.framework import FrameworkHost
 from lastword.runtime.rendering import rendered
 from lastword.runtime.session_cells import SessionCells
+from lastword.runtime.speaking import Speaking
 from lastword.runtime.starting import Starting
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_BREATH = 64  # a run that only ever speaks gives way to the event loop once in so many
 
 Sink: TypeAlias = Callable[[FeedEvent], object]
 
@@ -46,8 +55,10 @@ Sink: TypeAlias = Callable[[FeedEvent], object]
 class Host(FrameworkHost, Protocol):
     """What a run asks of its session."""
 
-    cells: SessionCells
     ancestors: tuple[SessionId, ...]
+
+    @property
+    def cells(self) -> SessionCells: ...
 
     async def take_steering(self, going: ActiveRun) -> tuple[Message, ...]: ...
 
@@ -56,7 +67,7 @@ class Host(FrameworkHost, Protocol):
     ) -> Child: ...
 
 
-class Run(Starting):
+class Run(Speaking, Starting):
     """One answer in the making.
 
     Whatever leaves through this object is checked right before it does. A fence around a sink
@@ -73,14 +84,27 @@ class Run(Starting):
         self._declined, self._suspects = host.history.declined, host.history.suspects
         # questions are asked one at a time: one answer can spare the next
         self.in_turn = asyncio.Lock()
-        self._told = 0
-        self._typing = 0
-        self._speech = Pieces()
-        self._thoughts = Pieces()
-        self._sink = going.sink
+        self._begin_to_speak()
         going.given = self
         if host.announcer.untold:
             host.announcer.shown(history)
+
+    @property
+    def beginning(self) -> Beginning:
+        """It, for an engine that lives in another process."""
+        return Beginning(
+            self.id,
+            self.sessions,
+            self.generation,
+            self.epoch,
+            self._going.turn,
+            self._going.by,
+            self.lives,
+            tuple(self.history),
+            self._declined,
+            self._suspects(),
+            self._desk.grace_of(None),
+        )
 
     def __repr__(self) -> str:
         return f"<Run {self.id} generation={self.generation} current={self.current}>"
@@ -102,6 +126,14 @@ class Run(Starting):
     def above(self) -> SessionId | None:
         """If it is a child: the session of the run that started it."""
         return self._host.ancestors[-1] if self._host.ancestors else None
+
+    @property
+    def top(self) -> RunId:
+        """The run that answers the person: the first of those above it, or itself."""
+        first = self._going
+        while first.parent:
+            first = first.parent
+        return first.hold.run
 
     @property
     def generation(self) -> Generation:
@@ -142,11 +174,14 @@ class Run(Starting):
         """What waits for a person in the session and around it."""
         return self._going.home.asks
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: Question, for_good: ForGood | None = None) -> Answer:
         """Ask a person, and wait for what they say. Ends with CancelledError once the run may not
-        act: the question is withdrawn then, wherever it was shown."""
-        await self.said()  # what was said before a question leaves before it
-        return await self.asks.ask(question, self._going)
+        act: the question is withdrawn then, wherever it was shown.
+
+        `for_good` is told what is allowed, or forbidden, for good, in the step that takes it.
+        """
+        await self._going.all_said()  # what was said before a question leaves before it
+        return await self.asks.ask(question, self._going, for_good)
 
     async def answered_before(self, question: Question, answer: Answer) -> None:
         """Somebody was asked for a call, and has answered, before it was this run's to make."""
@@ -158,80 +193,6 @@ class Run(Starting):
         return Token(self.session, self.generation)
 
     # what leaves
-
-    def emit(self, text: str) -> Coroutine[Any, Any, None]:
-        """Say something to the person."""
-        must_be_text(text, "what a run says")
-        # not awaited here: a token costs one coroutine, not two
-        text = self._speech.take(text)
-        return self._tell(Text(self.id, text))
-
-    def think(self, text: str, *, native: Native | None = None) -> Coroutine[Any, Any, None]:
-        """Say what the model thought: beside the answer, and kept for the model.
-
-        `native` is what its provider wants back word for word; without, it is not shown again.
-        """
-        must_be_text(text, "what a run thinks")
-        must_be_native(native)
-        text = self._thoughts.take(text)
-        return self._tell(Thinking(self.id, text, native))
-
-    def progress(self, text: str) -> Coroutine[Any, Any, None]:
-        """Say what is being done, beside the answer; in a tool, by that call of it."""
-        must_be_text(text, "what a run says")
-        return self._tell(Progress(self.id, encodable(text), self._calling()))
-
-    async def said(self) -> None:
-        """Return when what was said has left, which takes a while where the sink has a pace: before
-        something is done that comes after it. Whatever is awaited here does so; `intend` cannot."""
-        await self._going.all_said()
-
-    def _calling(self) -> CallId | None:
-        """The call of this run's own that is being made here."""
-        made = calling.get()
-        return CallId(made.call) if made.run == self.id else None
-
-    @asynccontextmanager
-    async def typing(self, every: float = 4.0) -> AsyncGenerator[None]:
-        """Show the typing mark meanwhile, and again every few seconds, as chat networks want it."""
-        must_be_seconds(every, "every")
-        self._typing += 1
-        if self._typing > 1:  # it is up already, and stays until the outermost ends
-            try:
-                yield
-            finally:
-                self._typing -= 1
-            return
-        await self._tell(Typing(self.id, on=True))
-        pulse = self.task(self._pulse(every), name="typing")
-        try:
-            yield
-        finally:
-            self._typing -= 1
-            pulse.cancel()
-            if self.current:  # otherwise the session has taken the mark down
-                await self._tell(Typing(self.id, on=False))
-
-    async def _pulse(self, every: float) -> None:
-        while True:
-            await asyncio.sleep(every)
-            await self._tell(Typing(self.id, on=True))
-
-    async def _tell(self, fact: Text | Thinking | Progress | Typing) -> None:
-        if self._sink is not None:
-            await self._going.told()
-            await self._sink.send(fact=fact)
-            return
-        speech, piece = self._going.speech, None
-        said = fact if isinstance(fact, Text | Thinking) else None
-        if said and speech.waits and self._hold.granted:
-            piece = await speech.stored(said, lambda: self._hold.current)
-        out = self._hold.publish(fact, piece)
-        if said and out:
-            speech.arrived(piece) if piece else speech.note(said)
-        self._told += 1
-        if not out or not self._told % _BREATH:
-            await asyncio.sleep(0)
 
     def fence(
         self, sink: Callable[P, object], *, pace: float = 0.0
@@ -281,7 +242,7 @@ class Run(Starting):
 
         All arguments are the tool's own: to record others, or another name, use `gate`.
         """
-        await self.said()  # what was said before a call leaves before it
+        await self._going.all_said()  # what was said before a call leaves before it
         return await self.intend(tool, *args, **kwargs)()
 
     @overload
@@ -332,7 +293,7 @@ class Run(Starting):
             raise TypeError(f"{tool!r} is async: a stop cancels it, so it need not be isolated")
 
         async def gated(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - the overloads say
-            await self.said()
+            await self._going.all_said()
             call = self._going.ledger.intend(
                 tool, args, kwargs, name, isolated=isolated, nature=nature, arguments=said
             )
@@ -353,7 +314,7 @@ class Run(Starting):
         turn = asyncio.Lock()
 
         async def post(*args: P.args, **kwargs: P.kwargs) -> R:
-            await self.said()
+            await self._going.all_said()
             call = self._going.ledger.intend(sink, args, kwargs, name, nature="post")
             async with turn:
                 return await call()
@@ -368,7 +329,7 @@ class Run(Starting):
 
         Ask before each model call, and show the model what comes as the person's own words.
         """
-        await self.said()  # it stands behind what was said before
+        await self._going.all_said()  # it stands behind what was said before
         return await self._host.take_steering(self._going)
 
     async def child(self, text: str, *, engine: Engine | None = None, keep: bool = False) -> Child:
@@ -380,7 +341,7 @@ class Run(Starting):
         must_be_text(text, "a child's message")
         if engine is not None:
             must_be_callable(engine, "a child's engine")
-        await self.said()
+        await self._going.all_said()
         return await self._host.start_child(self._going, encodable(text), engine=engine, keep=keep)
 
     def task(self, work: Coroutine[Any, Any, R], *, name: str = "") -> asyncio.Task[R]:

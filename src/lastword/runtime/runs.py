@@ -67,8 +67,9 @@ class Runs:
     ) -> None:
         self.id, self.ancestors = seat.id, kin.ancestors
         self.threads, self.grace_of = shared.threads, shared.grace_of
+        self.shuts = seat.inbox.shuts
         self.journal, self.publish, self.asks = journal, seat.publish, seat.asks
-        self.history = History(seat.id, shared.store, journal, shared.partial)
+        self.history = History(seat.id, shared.store, journal, shared.told.partial)
         self.announcer = announcer
         self.cells = cells
         self.going: dict[RunId, ActiveRun] = {}
@@ -105,7 +106,11 @@ class Runs:
         above, shared = self.ancestors[-1] if self.ancestors else None, self._shared
         policy = asked[0].policy if asked else ""
         what = TracedRun(self.id, order.turn.run, order.generation, above, policy)
-        return RunTrace(shared.tracing, shared.counters, shared.loop.time, what, asked)
+        span = None
+        if shared.tracing:
+            within, *others = [one.context for one in asked] or [None]
+            span = shared.tracing.begin(what, within, [one for one in others if one is not None])
+        return RunTrace(span, shared.counters, shared.loop.time, what)
 
     def join(self, order: Join, asked: Sequence[AskedIn]) -> None:
         """A run takes up what was sent to steer it."""
@@ -131,7 +136,7 @@ class Runs:
             raise
         await going.all_said()
         with suppress(TimeoutError):
-            async with asyncio.timeout(self._shared.deadline):
+            async with asyncio.timeout(self._shared.told.deadline):
                 await going.hold.ended("delivery")  # it comes before what the next run says
 
     def _main_done(self, going: ActiveRun, task: asyncio.Task[None]) -> None:

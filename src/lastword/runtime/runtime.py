@@ -15,11 +15,12 @@ from typing import Literal, Self
 
 from lastword.core.cell import StoredCell
 from lastword.core.events import StopAsked
-from lastword.core.model import DEFAULTS, Policy, QueueOnStop, Reason, SessionId, Settings
+from lastword.core.model import DEFAULTS, Policy, QueueOnStop, Reason, SessionId
 from lastword.core.receipt import Receipt
 from lastword.core.shown import Partial
 from lastword.errors import Named, RuntimeClosed, StoreError, Superseded, UnknownSession
 from lastword.processes import Level, Processes
+from lastword.processes.levels import AUTO
 from lastword.runtime.active_run import Hears
 from lastword.runtime.asking import Asker, act, may_act, running
 from lastword.runtime.checks import (
@@ -33,21 +34,21 @@ from lastword.runtime.counters import Counters
 from lastword.runtime.family import Family
 from lastword.runtime.journal import ask
 from lastword.runtime.ledger import BeforeTool
+from lastword.runtime.opening import close_engine, open_engine
 from lastword.runtime.owned import end_all
 from lastword.runtime.reopening import Reopening
 from lastword.runtime.run import Engine, Sink
 from lastword.runtime.session import Session
 from lastword.runtime.sessions import Sessions
 from lastword.runtime.settings import (
+    USUAL,
     OnRestart,
     listener_of,
-    must_be_chosen,
     must_not_be_loading,
     processes_of,
-    seconds_of,
-    stoppers_of,
+    runtime_settings_of,
+    settings_of,
     store_of,
-    times_of,
 )
 from lastword.runtime.shared import Shared
 from lastword.runtime.stop import of_all
@@ -56,7 +57,7 @@ from lastword.runtime.tenure import opened
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.tracing import Tracer, Tracing, must_be_tracer
 from lastword.runtime.watchdog import Watchdog
-from lastword.stores.contract import Overview, Place, Store, StoreSize
+from lastword.stores.contract import EVERY, Overview, Place, SessionFilter, Store, StoreSize
 
 log = logging.getLogger("lastword")
 _DELETION = "this deletion"
@@ -81,16 +82,16 @@ class Runtime:
         queue_on_stop: QueueOnStop = DEFAULTS.queue_on_stop,
         queue_limit: int = DEFAULTS.queue_limit,
         stoppers: Collection[str] | None = None,
-        partial: Partial = "shown",
+        partial: Partial = USUAL.partial,
         before_tool: BeforeTool | None = None,
-        on_restart: OnRestart = "wait",
+        on_restart: OnRestart = USUAL.on_restart,
         grace: float | None = None,
         deadline: float | None = None,
-        level: Level | Literal["auto"] = "auto",
+        level: Level | Literal["auto"] = AUTO,
         processes: Processes | None = None,
-        stall_after: float | None = 1.0,
-        feed_limit: int = 1000,
-        rest: float = 60.0,
+        stall_after: float | None = USUAL.stall_after,
+        feed_limit: int = USUAL.feed_limit,
+        rest: float = USUAL.rest,
         clock: Clock = time_of_day,
         tracer: Tracer | None = None,
     ) -> None:
@@ -98,26 +99,26 @@ class Runtime:
             raise TypeError("a runtime needs an engine: an async function that takes a Run")
         must_be_callables(engine=engine, sink=sink, before_tool=before_tool, clock=clock)
         must_be_tracer(tracer)
-        must_be_chosen(on_message, queue_on_stop, on_restart, partial, queue_limit, feed_limit)
-        self._grace, self._deadline = times_of(grace, deadline)
+        self.settings = settings_of(on_message, queue_on_stop, queue_limit, stoppers)
+        self._told = runtime_settings_of(
+            partial=partial,
+            on_restart=on_restart,
+            grace=grace,
+            deadline=deadline,
+            stall_after=stall_after,
+            feed_limit=feed_limit,
+            rest=rest,
+        )
         self.processes = processes_of(level, processes)
         self._engine = engine
         self._sink = listener_of(sink, pace, hears)
         self._store = store_of(store, lease)
-        self.settings = Settings(
-            on_message, queue_on_stop, queue_limit, stoppers=stoppers_of(stoppers)
-        )
-        self._partial: Partial = partial
-        self._on_restart: OnRestart = on_restart
         self._before_tool = before_tool
-        self._stall_after = None if stall_after is None else seconds_of(stall_after, "stall_after")
-        self._feed_limit = feed_limit
         self._clock = clock
         self._shared: Shared | None = None
-        self.counters = Counters()  # what happened in it, counted
-        self.tracing = Tracing(tracer)  # and told to whoever traces it
+        self.counters = Counters(clock())  # what happened in it, counted
+        self.tracing = None if tracer is None else Tracing(tracer)  # and told to it
         self._closed = False
-        self._rest = seconds_of(rest, "rest")
         self._sessions: Sessions | None = None
         self._family = Family(self._open)
         self._tasks = Tasks()  # what the runtime does for whoever asked, and goes on if they leave
@@ -137,7 +138,7 @@ class Runtime:
         must_not_be_loading()
         loop = asyncio.get_running_loop()
         self.processes.belong_here()
-        stall = self._stall_after
+        stall = self._told.stall_after
         self._shared = shared = Shared(
             engine=self._engine,
             sink=self._sink,
@@ -153,16 +154,13 @@ class Runtime:
             watchdog=None if stall is None else Watchdog(loop, stall_after=stall),
             before_tool=self._before_tool,
             start_child=self._family.start,
-            partial=self._partial,
-            on_restart=self._on_restart,
-            grace=self._grace,
-            deadline=self._deadline,
-            feed_limit=self._feed_limit,
+            told=self._told,
         )
-        self._sessions = Sessions(shared, self._rest, self._open)
+        self._sessions = Sessions(shared, self._told.rest, self._open)
         self._family.live_among(self._sessions)
         try:
-            await opened(self._store, self.processes, self._sessions.find)
+            await opened(self._store, self.processes, shared, self._sessions)
+            open_engine(self._engine, self.processes)
             self._reopening.found(await ask(self._store.unfinished()))
             await self._reopening.some()
         except BaseException:
@@ -180,7 +178,8 @@ class Runtime:
             with suppress(StoreError):
                 for id_ in await ask(self._store.lost(ours)) if ours else ():
                     ours[id_].lose()
-                here = {session.id for session in self._at_work}
+                # who only reads a session here, or watches it, keeps nobody from settling it
+                here = {session.id for session in self._at_work if session.seat.inbox.known}
                 self._reopening.found(set(await ask(self._store.unfinished())) - here)
             self._reopening.try_again()
             await self._reopening.all()
@@ -200,9 +199,9 @@ class Runtime:
         self._end_sessions()
         if shared.watchdog:
             shared.watchdog.close()
-        await self.processes.close(self._grace)
+        await self.processes.close(self._told.grace)
         with suppress(StoreError, TimeoutError):
-            async with asyncio.timeout(self._deadline):
+            async with asyncio.timeout(self._told.deadline):
                 await ask(self._store.close())
 
     async def __aexit__(self, *_: object) -> None:
@@ -235,7 +234,8 @@ class Runtime:
 
     async def _stop_all(self, reason: Reason) -> dict[str, Receipt]:
         unread = self._unread() if reason is Reason.STOPPED else ()
-        fenced = [session.fence(StopAsked(reason)) for session in (*self._at_work, *unread)]
+        every = (*self._at_work, *unread)
+        fenced = [session.fence(StopAsked(reason), only_here=True) for session in every]
         answers = [answer() for answer in fenced]  # all are fenced before anything is carried out
         receipts = [await answer for answer in answers]
         return {receipt.session: receipt for receipt in receipts if receipt or not receipt.quiet}
@@ -245,6 +245,10 @@ class Runtime:
         left = [self._conversation(id_) for id_ in self._reopening.left]
         every = dict.fromkeys((*left, *self._known().unread))
         return [session for session in every if not session.closed and not session.at_work]
+
+    async def hand_over(self) -> None:
+        """Let others have what nothing goes on in, without waiting until it has rested."""
+        await self._known().hand_over_all()
 
     @property
     def at_hand(self) -> tuple[Session, ...]:
@@ -260,12 +264,22 @@ class Runtime:
         self._open()
         return await ask(self._store.size())
 
+    @property
+    def store_trouble(self) -> StoreError | None:
+        """Why the store takes no writes, if it takes none."""
+        return self._store.trouble
+
     async def recent(
-        self, space: str = "", limit: int = 100, before: Place | None = None
+        self,
+        space: str = "",
+        limit: int = 100,
+        before: Place | None = None,
+        wanted: SessionFilter = EVERY,
     ) -> tuple[Overview, ...]:
-        """The sessions whose name is `space` and then no slash, newest first, from a place on."""
+        """The sessions whose name is `space` and then no slash, newest first, from a place on; of
+        them, those whose title has certain words in it, or that are pinned."""
         self._open()
-        return await ask(self._store.recent(space, limit, before))
+        return await ask(self._store.recent(space, limit, before, wanted))
 
     async def overview(self, id: str) -> Overview | None:
         """A session as a list shows it; None if nothing was ever said in it."""
@@ -315,7 +329,7 @@ class Runtime:
                 answers = [one.fence(StopAsked(Reason.SHUTDOWN))() for one in family]
             receipts = [await answer for answer in answers]
             kept = tuple(session.seat.kept)
-            await end_all(kept, self._deadline)
+            await end_all(kept, self._told.deadline)
             await session.work.journal.committed()
             await ask(self._store.delete(session.id))
         except BaseException:
@@ -347,7 +361,7 @@ class Runtime:
                 left = ", ".join(map(str, receipt.unconfirmed))
                 log.warning("closed with something left session=%s left=%s", receipt.session, left)
         sessions = self._at_work
-        await asyncio.gather(*(session.work.flushed(self._deadline) for session in sessions))
+        await asyncio.gather(*(session.work.flushed(self._told.deadline) for session in sessions))
         for session in sessions:
             session.close()
             session.work.abandon()
@@ -356,15 +370,18 @@ class Runtime:
             deleting.cancel()
         self._watching.cancel()
         self._family.leave()
-        if left := await self.processes.close(self._grace):
+        close_engine(self._engine)
+        if left := await self.processes.close(self._told.grace):
             log.warning("closed with processes left processes=%s", ", ".join(left))
         if shared.watchdog:
             shared.watchdog.close()
         with suppress(StoreError, TimeoutError):
-            async with asyncio.timeout(self._deadline):
+            async with asyncio.timeout(self._told.deadline):
                 await ask(self._store.close())
-        if self.tracing.on:  # so that whoever shuts down what it tells next has all of it
-            await shared.loop.run_in_executor(shared.threads, self.tracing.flush, self._deadline)
+        if self.tracing:  # so that whoever shuts down what it tells next has all of it
+            await shared.loop.run_in_executor(
+                shared.threads, self.tracing.flush, self._told.deadline
+            )
 
     def _must_be_here(self) -> None:
         if self._shared:

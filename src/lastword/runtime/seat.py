@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
+from lastword.core.asks import Closed
 from lastword.core.cell import StoredCell
 from lastword.core.entries import Note
 from lastword.core.events import (
@@ -50,7 +51,7 @@ from lastword.runtime.jobs import Jobs
 from lastword.runtime.owned import Kept
 from lastword.runtime.shared import Shared
 from lastword.runtime.stop import Settlement
-from lastword.runtime.tracing import TraceContext
+from lastword.runtime.tracing import TraceContext, Tracing
 
 
 @dataclass(slots=True)
@@ -64,6 +65,7 @@ class Move:
     settlement: Settlement | None = None
     early: bool = False  # it came before anybody knew what there is to stop
     promised: bool = False  # its receipt said that it will be made, however late
+    only_here: bool = False  # what is another process's by now is not asked to be stopped there
     error: LastwordError | None = None  # why an early one touched nothing
     asked_in: TraceContext | None = None  # where somebody asked for it, to a tracer
 
@@ -114,14 +116,15 @@ class Inbox:
         machine: SessionMachine,
         lock: threading.Lock,
         now: Callable[[], float],
-        here: Callable[[], TraceContext | None],
+        tracing: Tracing | None = None,
     ) -> None:
         self.lost = Recovery()  # what an earlier process left, as long as nothing began since
         self.known = False  # whether the store was asked what there is to move
         self._machine = machine
         self._lock = lock
         self._now = now
-        self._here = here
+        self._tracing = tracing
+        self.shuts: set[Callable[[], object]] = set()  # as the right to act moves, under lock
         self._todo: deque[Move] = deque()
         self._early: list[Move] = []
 
@@ -137,7 +140,8 @@ class Inbox:
             return self._put(event, asker, what)
 
     def _put(self, event: Event, asker: Right | None = None, what: str = "") -> Move:
-        asked_in = self._here() if isinstance(event, StopAsked | Accepted) else None
+        tracing = self._tracing if isinstance(event, StopAsked | Accepted) else None
+        asked_in = tracing.here() if tracing else None
         with self._lock:
             if asker:
                 asker.must_hold(what)  # exact for its own session, whose lock this is
@@ -198,7 +202,10 @@ class Inbox:
         self._make(Move(event, [], self._machine.generation, self._now()))
 
     def _make(self, move: Move) -> None:
+        before = self._machine.generation
         move.orders = self._machine.apply(move.event)
+        while self._machine.generation != before and self.shuts:
+            self.shuts.pop()()
         if any(isinstance(order, Start) for order in move.orders):
             self.lost = Recovery()
         move.generation = self._machine.generation
@@ -224,6 +231,7 @@ class LeftSession(NamedTuple):
     epoch: str
     last: int
     generation: Generation
+    closed: Closed  # what was asked, for who answers late
 
 
 class Seat:
@@ -243,19 +251,21 @@ class Seat:
         self.id = id
         self.lock = above.lock if above else threading.Lock()
         self.machine = SessionMachine(shared.settings, before.generation if before else 0)
-        self.inbox = Inbox(self.machine, self.lock, shared.loop.time, shared.tracing.here)
+        self.inbox = Inbox(self.machine, self.lock, shared.loop.time, shared.tracing)
         self.feed = Feed(
             id,
             shared.loop,
             partial(fenced_at, self.machine, above),
-            keep=shared.feed_limit,
+            keep=shared.told.feed_limit,
             clock=shared.clock,
             home=shared.thread,
             numbered=(before.epoch, before.last) if before else None,
         )
         self.jobs = Jobs(self.machine.rights)  # its processes that have an id, its children's too
         self.kept: list[Kept] = []  # those of them that outlive their runs
-        self.asks = asks or Asks(id, self.publish)  # what waits for a person, also below
+        self.asks = asks or Asks(  # what waits for a person, also below
+            id, self.publish, before.closed if before else None
+        )
 
     def publish(self, fact: Fact) -> FeedEvent:
         """Something of the session's own, into its feed."""
@@ -265,4 +275,5 @@ class Seat:
     @property
     def left(self) -> LeftSession:
         """What the next seat of that name is to know."""
-        return LeftSession(self.feed.epoch, self.feed.last, self.machine.generation)
+        closed = self.asks.machine.closed
+        return LeftSession(self.feed.epoch, self.feed.last, self.machine.generation, closed)

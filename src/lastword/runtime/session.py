@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import get_args, overload
 
-from lastword.core.asks import Ask
+from lastword.core.asks import AnswerSent, Ask
 from lastword.core.cell import StoredCell
 from lastword.core.entries import Entry
 from lastword.core.events import EditAsked, MoveAsked, RemoveAsked, ResumeAsked, StopAsked
@@ -26,7 +26,6 @@ from lastword.core.model import (
     Reason,
     RunId,
     SessionId,
-    is_ours,
 )
 from lastword.core.question import Question
 from lastword.core.queue import QueueNews
@@ -34,23 +33,26 @@ from lastword.core.receipt import Receipt, Unconfirmed
 from lastword.core.scene import Span
 from lastword.core.shown import Shown
 from lastword.core.story import FeedEvent
-from lastword.runtime.asking import act, origin_of
+from lastword.runtime.anew import ask_anew
+from lastword.runtime.asking import act, may_act, origin_of
 from lastword.runtime.checks import (
-    attachments_of,
     encodable,
     must_be_count,
-    must_be_messages,
     must_be_name,
+    must_be_names,
     must_be_one_of,
     must_be_text,
+    run_of,
 )
 from lastword.runtime.feed import Feed
 from lastword.runtime.jobs import Job
-from lastword.runtime.protocol import Counterpart, Over, Record, Sent, View
+from lastword.runtime.protocol import Counterpart, Over, Record, View
+from lastword.runtime.sending import sendable, to_send
 from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.ticket import Stopping, Ticket
-from lastword.stores.contract import Overview
+from lastword.stores.contract import Label, Overview
 
+_TITLE = 200  # characters
 _TEXTS = str, bytes, bytearray  # one text, or what was taken for one: no backlog
 
 
@@ -121,7 +123,7 @@ class Session:
     def process(self, id: str, *, by: str | None = None) -> Job:
         """The process with this id, also if it ended lately, for `by` to act on. Raises `NoSuchJob`
         if there is none, `NotAllowed` if `by` has no right to stop the run that started it."""
-        return self._counterpart.process(id, by)
+        return self._counterpart.here.jobs.whose(id, by)
 
     @property
     def asks(self) -> tuple[Ask, ...]:
@@ -157,7 +159,7 @@ class Session:
     @property
     def shelf(self) -> SessionCells:
         """The same, for code that runs them."""
-        return self._counterpart.cells
+        return self._counterpart.here.cells()
 
     def held(self) -> AbstractContextManager[object]:
         """Keep the session in memory meanwhile, for several calls that belong together."""
@@ -208,12 +210,37 @@ class Session:
         """
         must_be_one_of(on_message, (None, *get_args(Policy)), "on_message")
         if isinstance(text, _TEXTS) or not isinstance(text, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance] - callers may be untyped
-            said = _sent(text, id, by, origin, attachments)
+            said = to_send(text, id, by, origin, attachments)
             [ticket] = await self._counterpart.send((said,), on_message)
             return ticket
         if id is not None or by or origin is not None or attachments:
             raise TypeError("each of several messages has its own id, by, origin and attachments")
         return await self._counterpart.send(sendable(text), on_message)
+
+    @act
+    async def again(
+        self,
+        text: str | None = None,
+        *,
+        run: str | None = None,
+        id: str | None = None,
+        by: str = "",
+        attachments: Sequence[Attachment] | None = None,
+    ) -> Ticket:
+        """Ask the last turn anew: with other words, or without any, the same as before.
+
+        The model is not shown that turn from then on, but for a note of what it called; the log
+        keeps both. A turn that is going is stopped, with a receipt, as by a takeover. Raises
+        `StaleTurn` if the turn of `run` is not the last any more, `NotAllowed` if `by` has no
+        right to stop it; then nothing was touched.
+        """
+        must_be_names(run)
+        may_act("this asking anew")
+        said = to_send("" if text is None else text, id, by, None, attachments or ())
+        same = text is None
+        return await ask_anew(
+            self._counterpart, said, run_of(run), same=same, attachments=attachments
+        )
 
     def stop(self, *, run: str | None = None, by: str | None = None, said: str = "") -> Stopping:
         """Stop everything that was accepted, or one run. Nothing of it acts after this call.
@@ -223,8 +250,8 @@ class Session:
         active nor waiting, `NotAllowed` if `by` has no right to it; then nothing was touched.
         """
         must_be_text(said, "said, why something was stopped,")
-        _must_be_names(run, by)
-        return self._counterpart.stop(StopAsked(Reason.STOPPED, _run(run), by, encodable(said)))
+        must_be_names(run, by)
+        return self._counterpart.stop(StopAsked(Reason.STOPPED, run_of(run), by, encodable(said)))
 
     def stop_soon(
         self, *, run: str | None = None, by: str | None = None
@@ -236,8 +263,48 @@ class Session:
         loop's own thread, and not in a signal handler: there, use
         `loop.add_signal_handler(signal, session.stop)`.
         """
-        _must_be_names(run, by)
-        return self._counterpart.stop_soon(StopAsked(Reason.STOPPED, _run(run), by))
+        must_be_names(run, by)
+        return self._counterpart.stop_soon(StopAsked(Reason.STOPPED, run_of(run), by))
+
+    # what waits for a person
+
+    @act
+    async def answer(
+        self,
+        question: str,
+        allow: bool,
+        generation: int,
+        *,
+        always: bool = False,
+        scope: str = "",
+        by: str = "",
+    ) -> None:
+        """Answer a question of a run's, here or below, as it was seen at that generation.
+
+        The first answer holds. `always` allows, or forbids, for the rest of the session what the
+        scope of that id means, one of those that the question offers, or the narrowest. `by` is who
+        said so. Raises `AnswerRefused` if the answer is not taken; then nothing was done.
+        """
+        must_be_name(question, "the id of a question")
+        must_be_names(by)
+        said = AnswerSent(question, bool(allow), generation, bool(always), scope, by)
+        await self._counterpart.answer(said)
+
+    # how a list shows it
+
+    @act
+    async def rename(self, title: str) -> None:
+        """Call it something; an empty title has it go by how its first message begins."""
+        must_be_text(title, "a session's title")
+        may_act("this renaming")
+        short = " ".join(encodable(title)[:1000].split())[:_TITLE]
+        await self._counterpart.record.label(Label(title=short))
+
+    @act
+    async def pin(self, *, on: bool = True) -> None:
+        """Have it listed before the others, or no longer."""
+        may_act("this pinning")
+        await self._counterpart.record.label(Label(pinned=bool(on)))
 
     # the queue
 
@@ -245,20 +312,20 @@ class Session:
     async def edit(self, message: str, text: str, *, by: str | None = None) -> None:
         """Change a message that waits. Raises `NotWaiting` if its turn has come."""
         must_be_text(text, "a message's text")
-        _must_be_names(message, by)
+        must_be_names(message, by)
         await self._counterpart.change(EditAsked(MessageId(message), encodable(text), by))
 
     @act
     async def remove(self, message: str, *, by: str | None = None) -> None:
         """Take a message that waits out of the queue. Raises `NotWaiting` if its turn has come."""
-        _must_be_names(message, by)
+        must_be_names(message, by)
         await self._counterpart.change(RemoveAsked(MessageId(message), by))
 
     @act
     async def move(self, message: str, to: int, *, by: str | None = None) -> None:
         """Give a message that waits another place in the queue, counted from 0."""
         must_be_count(to, "the place in the queue", least=0)
-        _must_be_names(message, by)
+        must_be_names(message, by)
         await self._counterpart.change(MoveAsked(MessageId(message), to, by))
 
     @act
@@ -267,7 +334,7 @@ class Session:
 
         A run may ask for that only if it says `by` whom it was asked: else `NotAllowed`.
         """
-        _must_be_names(by)
+        must_be_names(by)
         await self._counterpart.change(ResumeAsked(origin_of(None, by or "")))
 
     # what happened
@@ -324,40 +391,3 @@ class Session:
     async def queued(self) -> QueueNews:
         """What waits, also where this process does not have the session: as the store has it."""
         return await self._counterpart.record.queued()
-
-
-def sendable(messages: Sequence[Message]) -> tuple[Sent, ...]:
-    """Messages as `send` passes them on; raises as it does if they cannot be sent, whoever listens.
-    For who has to know that before something else is done."""
-    must_be_messages(messages)
-    return tuple(_sent(m.text, m.id, m.by, m.origin, m.attachments) for m in messages)
-
-
-def _sent(
-    text: str, id: str | None, by: str, origin: Origin | None, attachments: Sequence[Attachment]
-) -> Sent:
-    must_be_text(text, "a message's text")
-    must_be_name(by, "by, who sends a message,")
-    name, attached = _own(id), attachments_of(attachments)
-    must_be_one_of(origin, (None, *get_args(Origin)), "origin")
-    return Sent(encodable(text), name, by, origin_of(origin, by), attached)
-
-
-def _own(id: str | None) -> MessageId | None:
-    """A sender's own id for a message."""
-    if id is None:
-        return None
-    must_be_name(id, "a message's id")
-    if not id or is_ours(id):
-        raise ValueError(f"a message's id must not be empty, nor like m1, m2, …; it is {id!r}")
-    return MessageId(id)
-
-
-def _must_be_names(*names: str | None) -> None:
-    for name in names:
-        if name is not None:
-            must_be_name(name, "what a run, a message or a person is known by")
-
-
-def _run(run: str | None) -> RunId | None:
-    return None if run is None else RunId(run)

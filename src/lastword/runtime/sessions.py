@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 
 from lastword.core.model import SessionId
 from lastword.errors import StoreError
+from lastword.runtime.asking import act, may_act
 from lastword.runtime.conversation import Conversation
 from lastword.runtime.journal import ask
 from lastword.runtime.seat import LeftSession, Seat
@@ -138,6 +139,23 @@ class Sessions:
             if self._shared.store.shared:  # another process may have it from now on
                 releasing = self._release(conversation)
                 conversation.releasing = self._releases.start(releasing, name=f"release {id_}")
+
+    async def hand_over(self, conversation: Conversation) -> bool:
+        """Let it go to whoever asks for it next, if nothing of it is needed here; whether it was"""
+        self._let_go(conversation)
+        if conversation.at_work:
+            return False
+        if conversation.releasing:
+            await asyncio.wait([conversation.releasing])
+        else:
+            await self._release(conversation)
+        return True
+
+    @act
+    async def hand_over_all(self) -> None:
+        """The same, of all in which nothing goes on."""
+        may_act("this handing over")
+        await asyncio.gather(*map(self.hand_over, self.at_work))
 
     async def _release(self, conversation: Conversation) -> None:
         with suppress(StoreError):  # it is ours a little longer

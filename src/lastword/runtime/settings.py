@@ -9,10 +9,12 @@ import os
 from collections.abc import Collection
 from typing import Literal, TypeAlias, get_args
 
-from lastword.core.model import Policy, QueueOnStop
-from lastword.core.shown import Partial
+from lastword.core.model import Policy, QueueOnStop, Settings
+from lastword.core.shown import PARTIAL, Partial
+from lastword.core.value import value
 from lastword.processes import Level, Processes
 from lastword.processes.inside.worker import LOADING
+from lastword.processes.levels import AUTO, GRACE
 from lastword.runtime.active_run import Hears, Listener
 from lastword.runtime.checks import must_be_count, must_be_name, must_be_one_of, must_be_seconds
 from lastword.runtime.fence import LONGEST_PACE
@@ -21,27 +23,56 @@ from lastword.stores.contract import Store
 from lastword.stores.opening import open_store
 
 OnRestart: TypeAlias = Literal["wait", "run"]
-_GRACE = 2.0  # seconds
 
 
-def must_be_chosen(
+@value
+class RuntimeSettings:
+    """What holds for all of a runtime's sessions, and what does if nobody says otherwise."""
+
+    partial: Partial = PARTIAL
+    on_restart: OnRestart = "wait"  # what was accepted and had not begun when a process died
+    grace: float = GRACE  # seconds between asking a process and killing it, unless it has its own
+    deadline: float = GRACE + 1.0  # seconds a stop may take to answer
+    stall_after: float | None = 1.0  # seconds after which the watchdog acts; None: there is none
+    feed_limit: int = 1000  # events a session's feed holds for late watchers
+    rest: float = 60.0  # seconds for which an idle session stays in memory
+
+
+USUAL = RuntimeSettings()
+
+
+def settings_of(
     on_message: Policy,
     queue_on_stop: QueueOnStop,
-    on_restart: OnRestart,
-    partial: Partial,
     queue_limit: int,
-    feed_limit: int,
-) -> None:
-    """Each is one of a few words, or a count."""
+    stoppers: Collection[str] | None,
+) -> Settings:
+    """What holds for each session."""
+    must_be_one_of(on_message, get_args(Policy), "on_message")
+    must_be_one_of(queue_on_stop, get_args(QueueOnStop), "queue_on_stop")
     must_be_count(queue_limit, "queue_limit", least=1)
+    return Settings(on_message, queue_on_stop, queue_limit, stoppers=stoppers_of(stoppers))
+
+
+def runtime_settings_of(
+    *,
+    partial: Partial,
+    on_restart: OnRestart,
+    grace: float | None,
+    deadline: float | None,
+    stall_after: float | None,
+    feed_limit: int,
+    rest: float,
+) -> RuntimeSettings:
+    """What holds for all of them."""
+    must_be_one_of(partial, get_args(Partial), "partial")
+    must_be_one_of(on_restart, get_args(OnRestart), "on_restart")
     must_be_count(feed_limit, "feed_limit", least=1)
-    for value, allowed, what in (
-        (on_message, Policy, "on_message"),
-        (queue_on_stop, QueueOnStop, "queue_on_stop"),
-        (on_restart, OnRestart, "on_restart"),
-        (partial, Partial, "partial"),
-    ):
-        must_be_one_of(value, get_args(allowed), what)
+    must_be_seconds(rest, "rest")
+    if stall_after is not None:
+        must_be_seconds(stall_after, "stall_after")
+    times = _times_of(grace, deadline)
+    return RuntimeSettings(partial, on_restart, *times, stall_after, feed_limit, rest)
 
 
 def must_not_be_loading() -> None:
@@ -59,22 +90,22 @@ def processes_of(level: Level | Literal["auto"], own: Processes | None) -> Proce
         return Processes(level)
     if not isinstance(own, Processes):  # pyright: ignore[reportUnnecessaryIsInstance] - for callers that are not checked
         raise TypeError(f"processes must be a Processes, not a {type(own).__name__}")
-    if level != "auto":
+    if level != AUTO:
         raise ValueError("level is said to the Processes that are given, and not beside them")
     return own
 
 
-def times_of(grace: float | None, deadline: float | None) -> tuple[float, float]:
+def _times_of(grace: float | None, deadline: float | None) -> tuple[float, float]:
     """A stop answers a second after the last process was to be killed, unless it is told."""
     if grace is not None:
         must_be_seconds(grace, "grace", zero=True)
     if deadline is not None:
         must_be_seconds(deadline, "deadline")
     if deadline is None:
-        grace = _GRACE if grace is None else grace
-        return grace, grace + 1.0
+        grace = USUAL.grace if grace is None else grace
+        return grace, grace + USUAL.deadline - USUAL.grace
     if grace is None:
-        return min(_GRACE, deadline * 2 / 3), deadline
+        return min(USUAL.grace, deadline * 2 / 3), deadline
     if grace >= deadline:
         raise ValueError(f"grace ({grace} s) must be shorter than deadline ({deadline} s)")
     return grace, deadline
@@ -89,12 +120,6 @@ def listener_of(sink: Sink | None, pace: float, hears: Hears) -> Listener | None
     if pace or hears != "words":
         raise ValueError(f"{'pace' if pace else 'hears'} is for a sink, and there is none")
     return None
-
-
-def seconds_of(given: float, what: str) -> float:
-    """A time that is more than none."""
-    must_be_seconds(given, what)
-    return given
 
 
 def store_of(store: Store | str, lease: float | None) -> Store:

@@ -1,13 +1,16 @@
-"""What all sessions of a runtime have in common: set once as it opens, and never changed."""
+"""What all sessions of a runtime have in common: set once as it opens, and never changed.
+
+What a runtime was told is in `told`, and has its defaults in `settings`: they are written nowhere
+else.
+"""
 
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from lastword.core.model import SessionId, Settings
-from lastword.core.shown import Partial
 from lastword.core.value import value
 from lastword.processes import Processes
 from lastword.runtime.active_run import ActiveRun, Listener
@@ -17,6 +20,7 @@ from lastword.runtime.clock import Clock
 from lastword.runtime.counters import Counters
 from lastword.runtime.ledger import BeforeTool
 from lastword.runtime.run import Engine
+from lastword.runtime.settings import RuntimeSettings
 from lastword.runtime.threads import DaemonThreads
 from lastword.runtime.tracing import Tracing
 from lastword.runtime.watchdog import Watchdog
@@ -37,24 +41,20 @@ class Shared:
     settings: Settings
     clock: Clock
     counters: Counters
-    tracing: Tracing
+    tracing: Tracing | None  # if somebody traces
     threads: DaemonThreads
     processes: Processes
     watchdog: Watchdog | None
     before_tool: BeforeTool | None
     start_child: StartChild
-    partial: Partial
-    on_restart: Literal["wait", "run"]  # what was accepted and had not begun when a process died
-    grace: float  # seconds between asking a process and killing it, unless it has its own
-    deadline: float  # seconds a stop may take to answer
-    feed_limit: int  # events a session's feed holds for late watchers
+    told: RuntimeSettings
 
     def grace_of(self, asked: float | None) -> float:
         """How long a process is asked before it is killed."""
         if asked is None:
-            return self.grace
+            return self.told.grace
         must_be_seconds(asked, "grace", zero=True)
-        if asked >= self.deadline:
-            limit = f"the deadline of a stop ({self.deadline} s)"
+        if asked >= self.told.deadline:
+            limit = f"the deadline of a stop ({self.told.deadline} s)"
             raise ValueError(f"grace must be shorter than {limit}; it is {asked} s")
         return asked

@@ -15,8 +15,10 @@ from typing import Literal
 
 from lastword.core.entries import Entry, Text, Thinking, Unshown
 from lastword.core.model import RunId
+from lastword.core.undo import FilesReport
 from lastword.errors import StoreError
-from lastword.runtime.journal import Journal
+from lastword.runtime.journal import EntryLog
+from lastword.runtime.streaming import Streaming
 
 
 @dataclass(eq=False, slots=True)
@@ -32,10 +34,12 @@ class Piece:
 class Speech:
     """What one run says and thinks. A store that ends with the process is not waited for."""
 
-    __slots__ = ("_journal", "_run", "_said", "pieces", "waits")
+    __slots__ = ("_journal", "_run", "_said", "files", "pieces", "streams", "waits")
 
-    def __init__(self, run: RunId, journal: Journal, *, waits: bool) -> None:
+    def __init__(self, run: RunId, journal: EntryLog, *, waits: bool) -> None:
         self.waits = waits
+        self.files: FilesReport | None = None  # what its run has changed there, once it has said so
+        self.streams: Streaming | None = None  # once its run passes on what a model streams
         self._run = run
         self._journal = journal
         self._said = {"text": 0, "thinking": 0}

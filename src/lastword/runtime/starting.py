@@ -7,8 +7,10 @@ import os
 from collections.abc import Mapping
 from typing import Literal
 
-from lastword.processes import Completed, Process, ProcessLimits, command
+from lastword.processes import Completed, Process, ProcessLimits, Warden, command
 from lastword.processes.command import OUTPUT_LIMIT, Stdin
+from lastword.processes.served import Served
+from lastword.runtime.adopting import Adopted, Page, adopt
 from lastword.runtime.checks import must_be_one_of, must_be_seconds, must_be_text
 from lastword.runtime.framework import ForFrameworks
 from lastword.runtime.jobs import Job, Jobs
@@ -65,6 +67,11 @@ class Starting(ForFrameworks):
         await self._going.all_said()  # what was said before it leaves before it
         return await self._going.processes.spawn(what, grace=grace, on_stop=on_stop)
 
+    def adopt(self, warden: Warden, who: Served, page: Page) -> Adopted:
+        """Have a process be this run's that was started before it, with its warden and all that it
+        starts. A stop ends them; `page` is shut in the instant in which the run may not act."""
+        return adopt(self._going, warden, who, page, self._desk.grace_of(None))
+
     def job(self, process: Process, *, grace: float | None = None) -> Job:
         """Have it go on under an id, by which the session has it: its person can read, write to,
         signal and end it, and later runs can if it is kept. The model is told of its end with its
@@ -76,6 +83,10 @@ class Starting(ForFrameworks):
     def jobs(self) -> Jobs:
         """What goes on in the session under an id."""
         return self._going.processes.jobs
+
+    async def processes_gone(self) -> None:
+        """Return when none is left that it has started, nor its children; what is kept may be."""
+        await self._going.processes_gone()
 
     async def shell(
         self,

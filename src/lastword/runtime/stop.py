@@ -29,7 +29,7 @@ from lastword.core.receipt import (
 from lastword.core.story import Settled
 from lastword.errors import StoreError
 from lastword.runtime.active_run import ActiveRun
-from lastword.runtime.feed import Publish
+from lastword.runtime.feed import Feed, Publish
 from lastword.runtime.journal import Journal
 from lastword.runtime.owned import Kept
 from lastword.runtime.shared import Shared
@@ -55,6 +55,7 @@ class Settling(Protocol):
     kept: list[Kept]
     lost: bool
     publish: Publish
+    feed: Feed
 
     def settled(self, settlement: Settlement, receipt: Receipt) -> None: ...
 
@@ -97,6 +98,7 @@ class Settlement:
         self._told: Told = []  # senders who learn an outcome from the fence's commit
         self._durable = False
         self._now = loop.time
+        self._relays = Tasks()  # what is still leaving from other processes
 
     def begin(self, told: Told) -> None:
         """Cancel at once, children too; see it through in a task of the session's."""
@@ -114,9 +116,10 @@ class Settlement:
         for going in self.goings:
             unwound.start(going.unwound(), name="unwound")
             gone.start(going.gone(), name="gone")
-        for kept in self._dying:
-            unwound.start(kept.gone(), name="unwound")
-            gone.start(kept.gone(), name="gone")
+        left = [kept.gone for kept in self._dying]
+        for ends in (*left, *(partial(_ended, one) for one in self._left())):
+            unwound.start(ends(), name="unwound")
+            gone.start(ends(), name="gone")
         if self._previous:
             unwound.start(_wait_for(self._previous.answer), name="unwound")
             gone.start(_wait_for(self._previous.done), name="gone")
@@ -136,9 +139,14 @@ class Settlement:
                     going.deliveries.cancel()
                 await self._wait(gone, float("inf"))
         finally:
-            unwound.cancel()
-            gone.cancel()
+            for tasks in (unwound, gone, self._relays):
+                tasks.cancel()
             self._finish()
+
+    def _left(self) -> list[asyncio.Task[None]]:
+        """What is to leave from other processes, if a run was stopped that can have told it."""
+        relays = tuple(self._session.feed.relays) if self.goings else ()
+        return [self._relays.start(one.left(), name=one.name) for one in relays]
 
     async def _a_breath(self, ends: Tasks) -> None:
         """What ends as soon as it is asked to is in the fence's own commit, account and all."""
@@ -184,8 +192,9 @@ class Settlement:
         session = self._session
         session.publish(replace(receipt, later=None))
         session.shared.counters.stopped(receipt)
-        runs, ago = [going.trace.context for going in self.goings], self._now() - self._at
-        session.shared.tracing.stopped(receipt, ago, self.asked_in, runs)
+        if tracing := session.shared.tracing:
+            runs, ago = [going.trace.context for going in self.goings], self._now() - self._at
+            tracing.stopped(receipt, ago, self.asked_in, runs)
         log.info(
             "stopped session=%s generation=%d runs=%d dropped=%d ms=%d",
             session.id,
@@ -230,8 +239,10 @@ class Settlement:
     @property
     def unconfirmed(self) -> list[Unconfirmed]:
         """What has not ended, by name; what earlier stops have not seen off included."""
-        goings = [going for settlement in self._chain() for going in settlement.goings]
-        return [one for going in goings for one in going.unconfirmed]
+        chain = tuple(self._chain())
+        left = [one for of in chain for going in of.goings for one in going.unconfirmed]
+        names = dict.fromkeys(name for of in chain for name in of._relays.names)  # noqa: SLF001
+        return [*left, *(Unconfirmed("delivery", name) for name in names)]
 
     def receipt(self) -> Receipt:
         """What can be said at this moment."""
@@ -253,6 +264,7 @@ class Settlement:
             fenced_at=self._fenced_at,
             took=self._now() - self._at,
             runs=tuple(self.runs),
+            isolated=tuple(g.hold.run for g in self.goings if g.wardens.isolated),
             dropped=sum(going.dropped for going in self.goings),
             refused=tuple(
                 Refusal(what, round(max(at - self._at, 0.0), 6))
@@ -261,6 +273,7 @@ class Settlement:
             ),
             calls=tuple(made.report for going in self.goings for made in going.calls),
             answers=tuple(one for going in self.goings for one in going.answers),
+            files=tuple(files for going in self.goings if (files := going.speech.files)),
             children=tuple(children),
             processes=(
                 *(report for going in self.goings for report in going.process_reports),
@@ -279,6 +292,10 @@ async def _wait_for(future: asyncio.Future[Receipt]) -> None:
     await asyncio.wait([future])
 
 
+async def _ended(task: asyncio.Task[None]) -> None:
+    await asyncio.wait([task])
+
+
 async def _until_gone(left: list[tuple[float, ActiveRun]]) -> None:
     for deadline, going in left:
         with suppress(TimeoutError):
@@ -294,12 +311,14 @@ class Stops:
         session: SessionId,
         shared: Shared,
         publish: Publish,
+        feed: Feed,
         kept: list[Kept],
         journal: Journal,
         outcomes: Outcomes,
         close: Callable[[], None],
     ) -> None:
         self.id = session
+        self.feed = feed
         self.journal = journal
         self.outcomes = outcomes
         self.shared = shared
@@ -321,7 +340,7 @@ class Stops:
             generation,
             fenced_at=self.shared.clock() - (self.shared.loop.time() - at),
             at=at,
-            deadline=self.shared.deadline,
+            deadline=self.shared.told.deadline,
             previous=self.pending[-1] if self.pending else None,
             silent=silent,
         )

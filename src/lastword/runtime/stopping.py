@@ -20,13 +20,14 @@ from lastword.core.events import StopAsked
 from lastword.core.model import Reason
 from lastword.core.orders import End, Pause
 from lastword.core.receipt import MessageReport, Receipt, Unconfirmed
-from lastword.errors import RuntimeClosed, StoreError, Superseded
+from lastword.errors import OwnedElsewhere, RuntimeClosed, StoreError, Superseded
 from lastword.runtime.active_run import ActiveRun, run_here
+from lastword.runtime.elsewhere import silent, stopped
 from lastword.runtime.seat import Move, Seat
 from lastword.runtime.shared import Shared
 from lastword.runtime.stop import Settlement
 from lastword.runtime.tasks import unless_closed
-from lastword.runtime.ticket import Stopping
+from lastword.runtime.ticket import Stopping, given
 from lastword.runtime.work import Work
 
 
@@ -48,12 +49,14 @@ class Stoppable(Protocol):
     def load(self) -> asyncio.Task[None]: ...
 
 
-def fence(of: Stoppable, asked: StopAsked) -> Callable[[], Stopping]:
-    """Stop; what is returned, called, carries out the rest and gives the answer."""
+def fence(of: Stoppable, asked: StopAsked, *, only_here: bool = False) -> Callable[[], Stopping]:
+    """Stop; what is returned, called, carries out the rest and gives the answer. `only_here`: what
+    turns out to be another process's is left alone."""
     try:
         move = of.seat.inbox.make(asked)
     except Superseded:
         return partial(_not_stopped, of, asked)
+    move.only_here = only_here
 
     def carry_out() -> Stopping:
         of.carry_out()
@@ -95,7 +98,7 @@ def stop_soon(of: Stoppable, asked: StopAsked) -> concurrent.futures.Future[Rece
             _hand_over(done, future)
 
     if watchdog := shared.watchdog:
-        watchdog.answer_by(move.at + shared.deadline, overdue)
+        watchdog.answer_by(move.at + shared.told.deadline, overdue)
     shared.loop.call_soon_threadsafe(on_loop)
     return future
 
@@ -115,14 +118,14 @@ def _hand_over(done: asyncio.Future[Receipt], to: concurrent.futures.Future[Rece
 def _answer(of: Stoppable, move: Move, caller: ActiveRun | None) -> asyncio.Future[Receipt]:
     """The receipt of what this move stopped, or of the stop that is still being settled."""
     if why := of.beyond:
-        return _given(_at_fence(of, move, beyond=why))
+        return given(_at_fence(of, move, beyond=why))
     if move.early and not of.closed:
         return _answer_early(of, move, caller)
     settlement = _settlement(of, move)
     if settlement is None:
-        return _given(_at_fence(of, move))
+        return given(_at_fence(of, move))
     if settlement.answer.done() or settlement.includes(caller):
-        return _given(settlement.receipt())  # nobody waits for their own end
+        return given(settlement.receipt())  # nobody waits for their own end
     return settlement.answer
 
 
@@ -131,13 +134,15 @@ def _answer_early(of: Stoppable, move: Move, caller: ActiveRun | None) -> asynci
 
     async def answer() -> Receipt:
         try:
-            async with asyncio.timeout(of.shared.deadline):
+            async with asyncio.timeout(of.shared.told.deadline):
                 await unless_closed(of.load())
         except TimeoutError:
             move.promised = True
             why = "its store has not answered; the stop comes first when it does"
             waits = _at_fence(of, move, beyond=why)
             return replace(waits, later=partial(_answer_early, of, move, None))
+        except OwnedElsewhere as error:
+            return await _elsewhere(of, move, error)
         except (StoreError, RuntimeClosed) as error:
             return _at_fence(of, move, beyond=str(error))
         if move.error:
@@ -146,6 +151,26 @@ def _answer_early(of: Stoppable, move: Move, caller: ActiveRun | None) -> asynci
         return await _answer(of, move, caller)
 
     return of.work.stops.tasks.start(answer(), name=f"stop {of.seat.id}")
+
+
+async def _elsewhere(of: Stoppable, move: Move, error: OwnedElsewhere) -> Receipt:
+    """The receipt of whoever has the session, if they can be asked."""
+    reach, asked = None if move.only_here else of.shared.store.reach, move.event
+    if reach is None or not isinstance(asked, StopAsked) or asked.reason is not Reason.STOPPED:
+        return _at_fence(of, move, beyond=str(error))
+
+    async def here() -> Receipt:
+        return await fence(of, asked)()
+
+    stop = stopped(reach, asked, of.seat.id, here)
+    stopping = of.work.stops.tasks.start(stop, name=f"stop {of.seat.id} elsewhere")
+    try:
+        async with asyncio.timeout(of.shared.told.deadline):
+            return await asyncio.shield(stopping)
+    except TimeoutError:
+        return silent(_at_fence(of, move, beyond="it"), error, partial(asyncio.shield, stopping))
+    except StoreError as failed:
+        return _at_fence(of, move, beyond=f"{error} ({failed})")
 
 
 def _settlement(of: Stoppable, move: Move) -> Settlement | None:
@@ -181,12 +206,6 @@ def _not_stopped(of: Stoppable, asked: StopAsked) -> Stopping:
         return receipt
 
     return Stopping(answer, fenced)
-
-
-def _given(receipt: Receipt) -> asyncio.Future[Receipt]:
-    now: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-    now.set_result(receipt)
-    return now
 
 
 def _at_fence(of: Stoppable, move: Move, *, beyond: str = "") -> Receipt:

@@ -14,20 +14,24 @@ from contextlib import suppress
 from lastword.core.model import SessionId
 from lastword.processes import Processes
 from lastword.processes.page import PageWriter
+from lastword.runtime.asked_here import AskedHere
 from lastword.runtime.conversation import Conversation
 from lastword.runtime.journal import ask
+from lastword.runtime.sessions import Sessions
+from lastword.runtime.shared import Shared
 from lastword.stores.contract import Store
 from lastword.stores.lease import Tenure
 
 
-async def opened(
-    store: Store, processes: Processes, find: Callable[[SessionId], Conversation | None]
-) -> None:
-    """Open the store; whatever acts in the sessions that are found heeds its lease from then on."""
+async def opened(store: Store, processes: Processes, shared: Shared, sessions: Sessions) -> None:
+    """Open the store; whatever acts in the sessions heeds its lease from then on, and what others
+    ask of their owner is answered."""
+    if store.reach:
+        store.reach.on_asked = AskedHere(shared, sessions).asked
     await ask(store.open())
     if store.tenure:
         processes.on_zygote = store.kept_by
-        _Tenancy(store.tenure, processes.on_a_page(), find)
+        _Tenancy(store.tenure, processes.on_a_page(), sessions.find)
 
 
 class _Tenancy:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Iterable
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
@@ -187,6 +187,20 @@ def tell(told: Told) -> None:
     """Those who wait for an outcome learn it."""
     for ticket, outcome, why in told:
         ticket.tell_outcome(outcome, why)
+
+
+def given(receipt: Receipt) -> asyncio.Future[Receipt]:
+    """A receipt that is there already, for who waits for one."""
+    now: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+    now.set_result(receipt)
+    return now
+
+
+def tell_taken_over(tickets: Iterable[Ticket], receipt: Receipt | None) -> None:
+    """These took over what another process had, if that was anything."""
+    for ticket in tickets:
+        if receipt:
+            ticket.tell_takeover(given(receipt))
 
 
 class Stopping(Coroutine[Any, Any, Receipt]):

@@ -7,26 +7,25 @@ span outlives the right to act, whatever becomes of the code that opened it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import NamedTuple, Protocol, TypeAlias
 
 from lastword.core.entries import Nature
 from lastword.core.model import CallId, Outcome, Status
 from lastword.runtime.counters import Counters
 from lastword.runtime.tracing import (
-    NOTHING,
     CallEnded,
-    OpenSpan,
     RequestEnded,
     RunEnded,
     TraceContext,
     TracedCall,
     TracedRequest,
     TracedRun,
-    Tracing,
+    TracedSpan,
 )
 
 LogCost: TypeAlias = Callable[[str, int, int], None]  # a model, and tokens in and out
+_NOTHING: AbstractContextManager[None] = nullcontext()  # around what nobody is told of
 UNNAMED = "_OTHER"  # an error that has no name, as OpenTelemetry calls it
 _STATUSES = range(400, 600)  # of HTTP, that are errors
 
@@ -53,7 +52,7 @@ class ModelRequest:
     """A request to a model, from when it is made to the end of its answer. Any thread may tell."""
 
     def __init__(
-        self, trace: RunTrace, what: TracedRequest, span: OpenSpan | None, log: LogCost
+        self, trace: RunTrace, what: TracedRequest, span: TracedSpan | None, log: LogCost
     ) -> None:
         self._trace = trace
         self._span = span
@@ -88,7 +87,7 @@ class ModelRequest:
 
     def inside(self) -> AbstractContextManager[None]:
         """Around what is done to have it answered."""
-        return self._trace.inside_of(self._span)
+        return self._span.inside() if self._span else _NOTHING
 
     def cut_off(self) -> None:
         """Nobody waits for its answer any more."""
@@ -107,23 +106,20 @@ class ModelRequest:
 class RunTrace:
     """One run's."""
 
-    __slots__ = ("_calls", "_counters", "_over", "_requests", "_span", "_tracing", "now", "what")
+    __slots__ = ("_calls", "_counters", "_over", "_requests", "_span", "now", "what")
 
     def __init__(
         self,
-        tracing: Tracing,
+        span: TracedSpan | None,  # if somebody traces
         counters: Counters,
         now: Callable[[], float],  # the loop's clock, which any thread may read
         what: TracedRun,
-        asked: Sequence[AskedIn],
     ) -> None:
         self.now = now
         self.what = what
-        self._tracing = tracing
         self._counters = counters
-        within, *others = [one.context for one in asked] or [None]
-        self._span = tracing.begin(what, within, [one for one in others if one is not None])
-        self._calls: dict[CallId, OpenSpan] = {}
+        self._span = span
+        self._calls: dict[CallId, TracedSpan] = {}
         self._requests: dict[ModelRequest, None] = {}  # that are open
         self._over = False
 
@@ -134,13 +130,14 @@ class RunTrace:
 
     def enter(self) -> None:
         """From here on this task is the run's."""
-        self._tracing.enter(self.context)
+        if self._span:
+            self._span.enter()
 
     def joined(self, asked: Sequence[AskedIn]) -> None:
         """It answers these messages, too."""
         if self._span:
             for one in asked:
-                self._tracing.tell(self._span.link, one.context)
+                self._span.link(one.context)
 
     def over(self, outcome: Outcome, error: str) -> None:
         """It has lost its session, or has ended; its calls are settled."""
@@ -148,58 +145,57 @@ class RunTrace:
         for request in tuple(self._requests):
             request.cut_off()
         if self._span:
-            self._tracing.tell(self._span.end, RunEnded(outcome, error))
+            self._span.end(RunEnded(outcome, error))
 
     # calls of tools
 
     def call_made(self, call: TraceableCall) -> None:
         """What comes before a tool is next."""
-        if self._span and call.id not in self._calls and (span := self._begun(call)):
+        if self._span and call.id not in self._calls and (span := self._begun(self._span, call)):
             self._calls[call.id] = span
 
     def call_reached(self, call: TraceableCall) -> None:
         """The tool's first line is next. Any thread may tell."""
         if self._span and (span := self._calls.get(call.id)):
-            self._tracing.tell(span.reached)
+            span.reached()
 
     def inside(self, call: TraceableCall) -> AbstractContextManager[None]:
         """Around the tool."""
-        return self.inside_of(self._calls.get(call.id)) if self._span else NOTHING
+        span = self._calls.get(call.id)
+        return span.inside() if span else _NOTHING
 
     def call_settled(self, call: TraceableCall, *, error: bool = False) -> None:
         """It is known what became of it."""
         self._counters.calls[call.status] += 1
-        if self._span and (span := self._calls.pop(call.id, None) or self._begun(call)):
+        if not self._span:
+            return
+        if span := self._calls.pop(call.id, None) or self._begun(self._span, call):
             raised = call.raised or UNNAMED if error else ""
-            self._tracing.tell(span.end, CallEnded(call.status, raised))
+            span.end(CallEnded(call.status, raised))
 
-    def _begun(self, call: TraceableCall) -> OpenSpan | None:
+    def _begun(self, of: TracedSpan, call: TraceableCall) -> TracedSpan | None:
         run = self.what
         what = TracedCall(run.session, run.run, call.id, call.name, call.nature, call.isolated)
-        return self._tracing.begin(what, self.context)
-
-    def inside_of(self, span: OpenSpan | None) -> AbstractContextManager[None]:
-        """Meanwhile this is what goes on."""
-        return self._tracing.inside(span.context if span else None)
+        return of.begin(what)
 
     # requests to models
 
     def request(self, model: str, provider: str, log: LogCost) -> ModelRequest:
         """A model is asked. Any thread may tell."""
         what = TracedRequest(self.what.session, self.what.run, model, provider)
-        span = self._tracing.begin(what, self.context) if self._span else None
+        span = self._span.begin(what) if self._span else None
         request = ModelRequest(self, what, span, log)
         self._requests[request] = None
         if self._over:  # by a stop of a moment ago
             request.cut_off()
         return request
 
-    def request_ended(self, request: ModelRequest, span: OpenSpan | None, took: float) -> None:
+    def request_ended(self, request: ModelRequest, span: TracedSpan | None, took: float) -> None:
         """Its answer is all there, or will not come. Any thread may tell."""
         if self._requests.pop(request, self) is None:
             self._counters.requested(request.what.model, request.over, took)
             if span:
-                self._tracing.tell(span.end, request.over)
+                span.end(request.over)
 
     def used(self, model: str, input_tokens: int, output_tokens: int) -> None:
         """What a request cost of which nobody has told when it was made."""

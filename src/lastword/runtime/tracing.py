@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from lastword.core.entries import Nature
@@ -19,7 +19,6 @@ from lastword.core.receipt import Receipt
 T = TypeVar("T")
 TraceContext: TypeAlias = object
 log = logging.getLogger("lastword")
-NOTHING: AbstractContextManager[None] = nullcontext()  # around what nobody is told of
 _METHODS = ("here", "enter", "leave", "arrived", "begin", "stopped", "flush")
 
 
@@ -155,47 +154,34 @@ def must_be_tracer(tracer: object) -> None:
 
 
 class Tracing:
-    """A runtime's tracer, if it has one, as the runtime tells it: whatever it raises."""
+    """A runtime's tracer, as the runtime tells it: whatever it raises."""
 
     __slots__ = ("_failed", "_tracer")
 
-    def __init__(self, tracer: Tracer | None) -> None:
+    def __init__(self, tracer: Tracer) -> None:
         self._tracer = tracer
         self._failed = False
 
-    @property
-    def on(self) -> bool:
-        """Whether anybody is told."""
-        return self._tracer is not None
-
     def here(self) -> TraceContext | None:
-        """The context of whoever asks; None without a tracer. Any thread may ask."""
-        return None if self._tracer is None else self.tell(self._tracer.here)
+        """The context of whoever asks. Any thread may ask."""
+        return self.tell(self._tracer.here)
 
-    def enter(self, context: TraceContext | None) -> None:
+    def enter(self, context: TraceContext) -> None:
         """From here on, for as long as this task is, that is the context."""
-        if self._tracer is not None and context is not None:
-            self.tell(self._tracer.enter, context)
-
-    def inside(self, context: TraceContext | None) -> AbstractContextManager[None]:
-        """Meanwhile that is the context."""
-        if self._tracer is None or context is None:
-            return NOTHING
-        return self._inside(self._tracer, context)
+        self.tell(self._tracer.enter, context)
 
     @contextmanager
-    def _inside(self, tracer: Tracer, context: TraceContext) -> Generator[None]:
-        entered = self.tell(tracer.enter, context)
+    def inside(self, context: TraceContext | None) -> Generator[None]:
+        """Meanwhile that is the context."""
+        entered = None if context is None else self.tell(self._tracer.enter, context)
         try:
             yield
         finally:
             if entered is not None:
-                self.tell(tracer.leave, entered)
+                self.tell(self._tracer.leave, entered)
 
     def arriving(self, headers: Mapping[str, str]) -> AbstractContextManager[None]:
         """Around what a request over HTTP asks for."""
-        if self._tracer is None:
-            return NOTHING
         return self.inside(self.tell(self._tracer.arrived, headers))
 
     def begin(
@@ -203,9 +189,10 @@ class Tracing:
         what: Begins,
         within: TraceContext | None,
         links: Sequence[TraceContext] = (),
-    ) -> OpenSpan | None:
-        """Something begins; None if nobody is told."""
-        return None if self._tracer is None else self.tell(self._tracer.begin, what, within, links)
+    ) -> TracedSpan | None:
+        """Something begins; None if the tracer failed."""
+        opened = self.tell(self._tracer.begin, what, within, links)
+        return None if opened is None else TracedSpan(self, opened)
 
     def stopped(
         self,
@@ -215,13 +202,12 @@ class Tracing:
         runs: Sequence[TraceContext | None],
     ) -> None:
         """A stop or a takeover is answered, whose fence was so many seconds ago."""
-        if self._tracer is not None:
-            known = [context for context in runs if context is not None]
-            self.tell(self._tracer.stopped, receipt, ago, within, known)
+        known = [context for context in runs if context is not None]
+        self.tell(self._tracer.stopped, receipt, ago, within, known)
 
     def flush(self, seconds: float) -> None:
         """Wait in this thread until everything was taken in, but no longer than that."""
-        if self._tracer is not None and self.tell(self._tracer.flush, seconds) is False:
+        if self.tell(self._tracer.flush, seconds) is False:
             log.warning("the tracer has not taken in everything seconds=%g", seconds)
 
     def tell(self, what: Callable[..., T], *told: Any) -> T | None:  # noqa: ANN401 - as it takes
@@ -234,3 +220,42 @@ class Tracing:
                 why = type(error).__name__
                 log.warning("the tracer failed, and may again error=%s", why, exc_info=error)
             return None
+
+
+class TracedSpan:
+    """What a tracer has opened, as the runtime tells it. Any thread may."""
+
+    __slots__ = ("_opened", "_tracing")
+
+    def __init__(self, tracing: Tracing, opened: OpenSpan) -> None:
+        self._tracing = tracing
+        self._opened = opened
+
+    @property
+    def context(self) -> TraceContext:
+        """Of what is done in it."""
+        return self._opened.context
+
+    def begin(self, what: Begins) -> TracedSpan | None:
+        """Something begins in it."""
+        return self._tracing.begin(what, self.context)
+
+    def enter(self) -> None:
+        """From here on this task is part of it."""
+        self._tracing.enter(self.context)
+
+    def inside(self) -> AbstractContextManager[None]:
+        """Meanwhile this is what goes on."""
+        return self._tracing.inside(self.context)
+
+    def link(self, context: TraceContext) -> None:
+        """It has to do with this, too."""
+        self._tracing.tell(self._opened.link, context)
+
+    def reached(self) -> None:
+        """Of a call: the tool's first line is next."""
+        self._tracing.tell(self._opened.reached)
+
+    def end(self, over: SpanEnd) -> None:
+        """It has ended, or nobody will hear of it any more. Told once."""
+        self._tracing.tell(self._opened.end, over)

@@ -50,7 +50,8 @@ class Work:
         self.cells = SessionCells(
             id_, journal, shared.processes, seat.publish, seat.asks, seat.inbox.programs_stand
         )
-        self.stops = Stops(id_, shared, seat.publish, home.kept, journal, self.outcomes, close)
+        told = seat.publish, seat.feed
+        self.stops = Stops(id_, shared, *told, home.kept, journal, self.outcomes, close)
         self.runs = Runs(
             seat,
             shared,

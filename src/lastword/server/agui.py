@@ -90,6 +90,11 @@ class AguiStream:
         return framed(self._encoder.failed(why, _CLOSED.get(why, "the server was shut down")))
 
 
+async def about(asked: ApiRequest) -> None:
+    """Know which session it is: the body names it, and no path."""
+    asked.is_about((await asked.body(RunAgentInput)).thread_id)
+
+
 async def run(asked: ApiRequest, scope: Scope, receive: Receive, send: Send) -> None:
     """Do what a request says, and tell what comes of it."""
     must_have_room(scope)
@@ -199,7 +204,7 @@ async def _done(
     new = [one for one in said if one.id not in known]
     answer = partial(_answer, asked, resume)
     if not new and (resume or not said or is_ours(said[-1].id)):
-        return about._replace(asked_for=active in answer()), None
+        return about._replace(asked_for=active in await answer()), None
     tickets = await all_accepted(asked, to_send(new or said[-1:]), answer if resume else None)
     about = about._replace(
         messages=tuple(one.message.id for one in tickets),
@@ -211,7 +216,7 @@ async def _done(
     return about, None if new else tickets[-1].known_outcome
 
 
-def _answer(asked: ApiRequest, resume: Mapping[str, AnswerIn]) -> set[RunId]:
+async def _answer(asked: ApiRequest, resume: Mapping[str, AnswerIn]) -> set[RunId]:
     """All of them, or none: what cannot be answered is refused by what became of it. The runs that
     waited for it."""
     open_ = {one.id: one for one in asked.questions()}
@@ -220,7 +225,7 @@ def _answer(asked: ApiRequest, resume: Mapping[str, AnswerIn]) -> set[RunId]:
     }
     late = {id_ for id_, told in resume.items() if not _is_open(open_.get(id_), told)}
     for id_ in sorted(resume, key=lambda one: one not in late):
-        answered(asked, id_, resume[id_])
+        await answered(asked, id_, resume[id_])
     return waited
 
 

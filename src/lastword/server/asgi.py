@@ -12,28 +12,37 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Collection, Iterable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import cast
 from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lastword.agent.permission import Questions
-from lastword.errors import LastwordError
+from lastword.errors import LastwordError, OwnedElsewhere
 from lastword.runtime.runtime import Runtime
 from lastword.server import lines, pages
 from lastword.server.desk import ApiRequest, Reply, ServerState
-from lastword.server.limits import ServerLimits, may_have_right_of_way, must_have_room
+from lastword.server.forwarding import Forwarding, owned
+from lastword.server.limits import (
+    ServerLimits,
+    in_pieces,
+    may_have_right_of_way,
+    must_have_room,
+)
+from lastword.server.neighbours import Neighbours
 from lastword.server.openapi import document
 from lastword.server.operation import Handler, Operation, Stream
 from lastword.server.operations import OPERATIONS
-from lastword.server.pieces import in_pieces
 from lastword.server.problems import ID, Trouble, mistake, refuse, trouble_of
+from lastword.server.relaying import LEFT, Relaying
 from lastword.server.shapes import encode
+from lastword.server.vouching import HEADER
 from lastword.server.who import NOBODY, PERSON, ApiToken, Keys, Who
 
 log = logging.getLogger("lastword")
@@ -70,6 +79,8 @@ def app(
     With `tokens`, whoever has one may ask what it has the right to; or `who` says who asks, from
     the scope. Without either it answers on this machine only, and to anybody there. `hosts` are
     the names it answers to. `questions` are what runs ask a person before they call a tool.
+    `limits` bound what clients may ask for. `agent` is what the page and `GET /v1/me` call the
+    agent.
     """
     tokens = tuple(tokens)
     if hosts is None and not tokens and who is None:
@@ -91,16 +102,26 @@ def routes(
     paths: dict[str, dict[str, Operation]] = {}
     for operation in OPERATIONS:
         paths.setdefault(operation.path, {})[operation.method] = operation
+    forwarding = Forwarding(desk.neighbours) if desk.neighbours else None
+    relaying = Relaying(forwarding) if forwarding else None
     # a fixed word in a path comes before a name
     ordered = sorted(paths, key=lambda path: (path.count("{"), path))
-    found = [Route(path, _Endpoint(desk, paths[path])) for path in ordered]
+    found = [Route(path, _Endpoint(desk, paths[path], relaying)) for path in ordered]
     told = encode(document())
     found += [
         Route("/v1/openapi.json", partial(pages.document, told)),
         *pages.ROUTES,
     ]
+    if relaying:
+        found.append(Route(LEFT, partial(_left, relaying), methods=["POST"]))
     router = Router(found, redirect_slashes=False, default=_nothing_here)
-    return Front(router, hosts=hosts, keys=desk.keys, who=who)
+    return Front(router, hosts=hosts, keys=desk.keys, who=who, neighbours=desk.neighbours)
+
+
+async def _left(relaying: Relaying, request: Request) -> Response:
+    """Another server asks whether what it told has left here."""
+    await relaying.left(request)
+    return Response()
 
 
 async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
@@ -118,8 +139,10 @@ class Front:
         hosts: Collection[str] | None,
         keys: Keys | None,
         who: WhoAsks | None,
+        neighbours: Neighbours | None = None,
     ) -> None:
         self._inner = inner
+        self._neighbours = neighbours
         self._hosts = hosts
         self._keys = keys
         self._who = who
@@ -212,6 +235,8 @@ class Front:
             scope["lastword.unknown"] = mistake(error)
 
     def _find(self, scope: Scope, headers: Headers) -> Who | None:
+        if self._neighbours and (told := headers.get(HEADER)) is not None:
+            return self._neighbours.whose(scope, told)
         if self._who is not None:
             return _known_as(self._who(scope))
         if self._keys is None:
@@ -239,8 +264,11 @@ def _name(host: str) -> str:
 class _Endpoint:
     """All that can be asked at one path."""
 
-    def __init__(self, desk: ServerState, operations: dict[str, Operation]) -> None:
+    def __init__(
+        self, desk: ServerState, operations: dict[str, Operation], relaying: Relaying | None
+    ) -> None:
         self._desk = desk
+        self._relaying = relaying
         self._operations = operations
         self._first = {method: one.first for method, one in operations.items()}
 
@@ -248,6 +276,10 @@ class _Endpoint:
         try:
             try:
                 await self._answer(scope, receive, send)
+            except OwnedElsewhere as error:
+                if self._relaying:
+                    raise owned(error, scope["path_params"].get("session", "")) from error
+                raise trouble_of(error) from error
             except LastwordError as error:
                 who = cast("Who | None", scope["lastword.who"])
                 raise trouble_of(error, who.space if who else "") from error
@@ -276,13 +308,19 @@ class _Endpoint:
         if who is None and not operation.open and "lastword.unknown" in scope:
             raise cast("Trouble", scope["lastword.unknown"])
         asked = ApiRequest(self._desk, _allowed(operation, who), Request(scope, receive))
-        with self._desk.runtime.tracing.arriving(asked.request.headers):
+        if self._relaying:
+            await self._relaying.forwarding.must_be_as_signed(asked, scope)
+        tracing = self._desk.runtime.tracing
+        with tracing.arriving(asked.request.headers) if tracing else nullcontext():
             await self._do(operation, asked, scope, receive, send)
 
     async def _do(
         self, operation: Operation, asked: ApiRequest, scope: Scope, receive: Receive, send: Send
     ) -> None:
         if operation.sends:
+            relaying = self._relaying
+            if relaying and await relaying.streamed(operation, asked, scope, receive, send):
+                return
             await cast("Stream", operation.handler)(asked, scope, receive, send)
             return
         first = self._first[operation.method]
@@ -293,8 +331,26 @@ class _Endpoint:
         if not first:
             must_have_room(scope)
         with self._desk.shares.request(asked.who.principal, first=first):
-            answer = await cast("Handler", operation.handler)(asked)
+            stops = first and scope["method"] == "POST"
+            elsewhere = partial(self._elsewhere, operation, asked, scope, send, stops=stops)
+            if await elsewhere():
+                return
+            try:
+                answer = await cast("Handler", operation.handler)(asked)
+            except OwnedElsewhere:  # another was quicker to take what nobody had
+                if await elsewhere():
+                    return
+                raise
         await _give(answer, send)
+
+    async def _elsewhere(
+        self, operation: Operation, asked: ApiRequest, scope: Scope, send: Send, *, stops: bool
+    ) -> bool:
+        """Whether another server has the session, and has answered."""
+        forwarding = self._relaying.forwarding if self._relaying else None
+        if forwarding is None:
+            return False
+        return await forwarding.answered(operation, asked, scope, send, stops=stops)
 
 
 def _must_be_a_program(scope: Scope) -> None:
@@ -314,8 +370,8 @@ def _allowed(operation: Operation, who: Who | None) -> Who:
     if who is None:
         raise Trouble(
             "unauthorized",
-            "say who asks, with `Authorization: Bearer TOKEN`; the page does it for who has opened "
-            "the link that the server printed, or has typed a token there",
+            "say who asks, with `Authorization: Bearer TOKEN`; `lastword token` prints one for a "
+            "server that you started. What is in the link to the page is for a browser, once",
             headers={"www-authenticate": "Bearer"},
         )
     if operation.right and operation.right not in who.rights:

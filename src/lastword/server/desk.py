@@ -23,9 +23,11 @@ from lastword.errors import UnknownSession
 from lastword.runtime.runtime import Runtime
 from lastword.runtime.session import Session
 from lastword.server.limits import ServerLimits, Shares
+from lastword.server.neighbours import Neighbours
 from lastword.server.problems import Trouble
 from lastword.server.shapes import Shapes, encode, unread
 from lastword.server.streams import Streams
+from lastword.server.vouching import Vouched
 from lastword.server.who import ApiToken, Keys, Who
 from lastword.server.wire import ReceiptOut
 from lastword.stores.aside import Breathe, aside
@@ -47,6 +49,10 @@ class ServerState:
     keys: Keys | None
     limits: ServerLimits
     agent: str
+    folders: tuple[str, ...] = ()  # that it works in, as far as that is known
+    window: int | None = None  # tokens that its model takes in
+    neighbours: Neighbours | None = None  # if other servers have the same store
+    leaving: bool = False  # it ends when what goes on has ended, or soon
     closing: bool = False
     anybody: bool = False  # an app around it says who asks: anybody may be a principal
     shares: Shares = field(init=False)
@@ -57,8 +63,12 @@ class ServerState:
 
     def __post_init__(self) -> None:
         self.shares = Shares(self.limits)
-        knows = self.keys.knows if self.keys else _anybody
+        knows = self._knows if self.keys else _anybody
         self.streams = Streams(stalled=self.limits.stalled, knows=knows)
+
+    def _knows(self, who: Who | None) -> bool:
+        """Who another server vouches for is that one's to know."""
+        return isinstance(who, Vouched) or (self.keys is not None and self.keys.knows(who))
 
     def replace_tokens(self, tokens: Iterable[ApiToken]) -> int:
         """Know these from here on, and no others: who has lost theirs sees no more of what they
@@ -188,6 +198,15 @@ class ApiRequest:
             self._body = await self._read(first=first)
         return len(self._body)
 
+    async def sent(self) -> bytes:
+        """All of what was sent, as it came."""
+        await self.arrive()
+        return self._body or b""
+
+    def replace(self, body: bytes) -> None:
+        """It was given a name."""
+        self._body = body
+
     async def body(self, kind: type[T]) -> T:
         """What was sent, as that type."""
         media = self.request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -256,8 +275,7 @@ class ApiRequest:
 
     def questions(self) -> tuple[Question, ...]:
         """The open ones of the session, and of those below it."""
-        asked = self.desk.questions
-        return asked.open(self.id) if asked else ()
+        return self.session.questions
 
 
 def _decoded(body: bytes, kind: type[T]) -> T:

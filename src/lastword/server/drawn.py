@@ -98,6 +98,8 @@ class Drawn:
                 return out.NoteItemOut(str(key), text)
             case scene.MessageItem() | scene.ReceiptItem():
                 return self._plain(item)
+            case _:
+                assert_never(item)
 
     def _plain(
         self, item: scene.MessageItem | scene.ReceiptItem
@@ -146,6 +148,8 @@ class Drawn:
                 return out.JoinedOut(message)
             case scene.Aside(text):
                 return out.AsideOut(text)
+            case _:
+                assert_never(part)
 
     def said(self, said: scene.SaidMessage) -> out.SaidOut:
         """A message."""

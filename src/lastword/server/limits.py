@@ -1,17 +1,22 @@
-"""How much of everything anybody may have, and who has how much of it."""
+"""How much of everything anybody may have, and who has how much of it.
+
+What is long leaves in pieces: the next is written when there is room for it, and in between all
+others have their turn.
+"""
 
 from __future__ import annotations
 
 import resource
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
-from starlette.types import Scope
+from starlette.types import Message, Scope
 
 from lastword.server.problems import Trouble
 
+_AT_ONCE = 256 << 10  # bytes that leave in one go
 _SPARE = 256  # files that are open for other reasons than connections
 STOP_WORDS = 1 << 10  # bytes: no message that means stop is longer
 RESERVE = 256  # connections beyond the limit, for what has right of way
@@ -143,3 +148,11 @@ def _counted(among: Counter[str], name: str) -> Generator[None]:
         among[name] -= 1
         if not among[name]:
             del among[name]
+
+
+def in_pieces(body: bytes, *, more: bool = False) -> Iterator[Message]:
+    """A body, to be sent one after another; with `more`, something else follows it."""
+    for start in range(0, max(len(body), 1), _AT_ONCE):
+        end = start + _AT_ONCE
+        goes_on = more or end < len(body)
+        yield {"type": "http.response.body", "body": body[start:end], "more_body": goes_on}

@@ -16,11 +16,13 @@ from lastword.errors import LastwordError
 from lastword.runtime.counters import Counters, Histogram, ModelCounters
 from lastword.runtime.runtime import Runtime
 from lastword.server.desk import ApiRequest, Reply, ServerState
+from lastword.server.neighbours import Neighbours
 
 _PATIENCE = 1.0  # seconds in which a store is to answer
 _OUTCOMES = tuple(o for o in Outcome if o not in {Outcome.WITHDRAWN, Outcome.REFUSED})
 _STATUSES = (Status.COMPLETED, Status.NOT_STARTED, Status.MAY_HAVE_EXECUTED)
 _FATES = ("ended", "killed", "unconfirmed")
+_HOW = ("forwarded", "relayed", "unanswered")
 _ENDS = ("completed", "failed", "cancelled")
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 S = TypeVar("S", bound=str)
@@ -52,6 +54,7 @@ async def metrics(asked: ApiRequest) -> Reply:
         *_done(counters),
         *_asked_of(counters.models),
         *_now(asked.desk),
+        *_among(asked.desk.neighbours),
         *await _stored(asked.desk.runtime),
     ]
     told = "".join(f"{line}\n" for metric in every for line in metric.lines())
@@ -115,6 +118,21 @@ def _now(desk: ServerState) -> Iterator[Metric]:
     yield _gauge("sessions_at_hand", "Sessions in memory.", [({}, len(sessions))])
     watchers = desk.shares.watchers.total()
     yield _gauge("watchers", "Event streams that are open.", [({}, watchers)])
+    writable = int(desk.runtime.store_trouble is None)
+    yield _gauge("store_writable", "Whether the store takes writes.", [({}, writable)])
+    since = desk.runtime.counters.since
+    yield _gauge("start_time_seconds", "When it was started, since 1970.", [({}, since)])
+
+
+def _among(neighbours: Neighbours | None) -> Iterator[Metric]:
+    """How it stands with the other servers of the same database, if it knows any."""
+    known = [neighbours] if neighbours else []
+    asked = _by("how", _HOW, neighbours.counts if neighbours else {})
+    yield _counter("forwarded", "Requests about sessions that another server has.", asked)
+    left: list[tuple[Labels, float]] = [({}, max(of.lease_left, 0.0)) for of in known]
+    yield _gauge("lease_seconds", "For which the lease is good.", left)
+    many: list[tuple[Labels, float]] = [({}, len(of.peers.known) + 1) for of in known]
+    yield _gauge("nodes", "Servers over the database.", many)
 
 
 async def _stored(runtime: Runtime) -> list[Metric]:
@@ -140,7 +158,7 @@ def _counter(name: str, about: str, counts: Iterable[tuple[Labels, int]]) -> Met
     return Metric(f"lastword_{name}_total", "counter", about, samples)
 
 
-def _gauge(name: str, about: str, counts: Iterable[tuple[Labels, int]]) -> Metric:
+def _gauge(name: str, about: str, counts: Iterable[tuple[Labels, float]]) -> Metric:
     return Metric(f"lastword_{name}", "gauge", about, [("", ls, count) for ls, count in counts])
 
 

@@ -43,6 +43,9 @@ class Operation:
     problems: tuple[str, ...] = ()
     open: bool = False  # to who is not known, too
     sends: bool = False  # its handler sends the answer itself
+    live: bool = False  # it is asked of whoever has the session
+    named: bool = False  # what it sends has an id, or is given one
+    find: Callable[[ApiRequest], Awaitable[object]] | None = None  # of which, if no path tells
     may_stop: Callable[[ApiRequest], Awaitable[bool]] | None = (
         None  # by what it says, a stop after all
     )

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from lastword.runtime.jobs import MOST
 from lastword.server import (
     agui,
     agui_input,
     cell_wire,
     cells,
-    change_wire,
     metrics,
     process_wire,
     processes,
@@ -20,8 +17,10 @@ from lastword.server import (
     wire,
 )
 from lastword.server.desk import ApiRequest, Reply, reply
+from lastword.server.file_operations import FILES
 from lastword.server.operation import Operation, Query
 from lastword.server.problems import Trouble
+from lastword.server.readings import LIMIT, ONE, READINGS, count
 from lastword.server.watching import events, follow
 
 
@@ -32,29 +31,19 @@ async def healthz(asked: ApiRequest) -> Reply:
 
 
 async def readyz(asked: ApiRequest) -> Reply:
-    """Check that messages are accepted."""
-    if asked.desk.closing:
+    """Check that messages are accepted: the store can be read, and takes what is written."""
+    if asked.desk.closing or asked.desk.leaving:
         raise Trouble("closing", "no new messages are taken")
-    await asked.desk.runtime.recent("", 1)  # the store answers
+    await asked.desk.runtime.recent("", 1)
+    if trouble := asked.desk.runtime.store_trouble:
+        raise Trouble("undurable", trouble.told(lambda _: "the store")) from trouble
     return reply(wire.Health("ok"))
 
 
-def _count(least: int = 0, most: int = 1000) -> dict[str, Any]:
-    return {"type": "integer", "minimum": least, "maximum": most}
-
-
-_LIMIT = Query("limit", "At most so many.", _count(1))
-_AFTER = Query("after", "Leave out so many.", _count(most=records.MOST))
 _EVENTS_AFTER = Query("after", "The same as Last-Event-ID.", {"type": "string"})
-_BELOW = Query(
-    "below",
-    "Read the session of a child run instead, at any depth: its id, as in `s#1/1`.",
-    {"type": "string"},
-)
-_ONE = "/v1/sessions/{session}"
-_QUEUE = f"{_ONE}/queue"
-_CELL = f"{_ONE}/cells/{{cell}}"
-_PROCESS = f"{_ONE}/processes/{{process}}"
+_QUEUE = f"{ONE}/queue"
+_CELL = f"{ONE}/cells/{{cell}}"
+_PROCESS = f"{ONE}/processes/{{process}}"
 
 OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", "/healthz", healthz, None, "Check that it answers.", wire.Health, open=True),
@@ -100,11 +89,16 @@ OPERATIONS: tuple[Operation, ...] = (
         "read",
         "List the sessions, newest first.",
         wire.SessionsOut,
-        query=(_LIMIT, Query("before", "`next` of the page before.", {"type": "string"})),
+        query=(
+            LIMIT,
+            Query("before", "`next` of the page before.", {"type": "string"}),
+            Query("words", "Those whose title has these in it.", {"type": "string"}),
+            Query("pinned", "Those that are pinned, or are not.", {"enum": ["true", "false"]}),
+        ),
     ),
     Operation(
         "GET",
-        _ONE,
+        ONE,
         sessions.one,
         "read",
         "Show one session and its state.",
@@ -112,17 +106,28 @@ OPERATIONS: tuple[Operation, ...] = (
         problems=("unknown-session",),
     ),
     Operation(
+        "PATCH",
+        ONE,
+        sessions.change,
+        "send",
+        "Rename or pin a session, for who lists it.",
+        wire.SessionOut,
+        takes=wire.SessionChange,
+        problems=("unknown-session",),
+    ),
+    Operation(
         "DELETE",
-        _ONE,
+        ONE,
         sessions.delete,
         "admin",
         "Stop a session and delete it.",
         wire.Stopped,
         problems=("unknown-session", "owned-elsewhere"),
+        live=True,
     ),
     Operation(
         "POST",
-        f"{_ONE}/messages",
+        f"{ONE}/messages",
         sessions.send,
         "send",
         "Send a message. The answer is a ticket, once the message is durable. With `heed_stop`, "
@@ -132,10 +137,33 @@ OPERATIONS: tuple[Operation, ...] = (
         takes=wire.MessageIn,
         may_stop=sessions.is_stop,
         problems=("busy", "queue-full", "too-many", "undurable", "owned-elsewhere", "closing"),
+        live=True,
+        named=True,
     ),
     Operation(
         "POST",
-        f"{_ONE}/stop",
+        f"{ONE}/again",
+        sessions.again,
+        "send",
+        "Ask the last turn anew, in other words or in the same: the model is not shown that turn "
+        "from then on. This also needs the right to stop.",
+        wire.TicketOut,
+        status=202,
+        takes=wire.AgainIn,
+        problems=(
+            "stale-turn",
+            "not-allowed",
+            "unknown-session",
+            "undurable",
+            "owned-elsewhere",
+            "closing",
+        ),
+        live=True,
+        named=True,
+    ),
+    Operation(
+        "POST",
+        f"{ONE}/stop",
         sessions.stop,
         "stop",
         "Stop everything that was accepted, or one run. The answer is the receipt.",
@@ -150,10 +178,11 @@ OPERATIONS: tuple[Operation, ...] = (
             ),
         ),
         problems=("stale-run", "not-allowed", "unknown-session"),
+        live=True,
     ),
     Operation(
         "GET",
-        f"{_ONE}/events",
+        f"{ONE}/events",
         events,
         "read",
         "Follow a session, as server-sent events: first a snapshot, then changes. With a "
@@ -162,10 +191,11 @@ OPERATIONS: tuple[Operation, ...] = (
         query=(_EVENTS_AFTER,),
         problems=("too-many", "unknown-session"),
         sends=True,
+        live=True,
     ),
     Operation(
         "POST",
-        f"{_ONE}/events",
+        f"{ONE}/events",
         follow,
         "read",
         "Follow a session in the same way; with `on_disconnect=stop`, leaving stops it.",
@@ -180,74 +210,18 @@ OPERATIONS: tuple[Operation, ...] = (
         ),
         problems=("too-many", "unknown-session"),
         sends=True,
+        live=True,
     ),
+    *READINGS,
     Operation(
         "GET",
-        f"{_ONE}/log",
-        records.log,
-        "read",
-        "Read the log, oldest entry first.",
-        wire.Log,
-        query=(
-            _LIMIT,
-            Query("before", "Entries before this one.", _count(1, records.MOST)),
-            _BELOW,
-        ),
-        problems=("unknown-session",),
-    ),
-    Operation(
-        "GET",
-        f"{_ONE}/past",
-        records.past,
-        "read",
-        "Read older items, in the form in which a snapshot shows the newest.",
-        change_wire.PastOut,
-        query=(
-            _LIMIT,
-            Query("before", "Entries before this one.", _count(1, records.MOST)),
-            _BELOW,
-        ),
-        problems=("unknown-session",),
-    ),
-    Operation(
-        "GET",
-        f"{_ONE}/transcript",
-        records.transcript,
-        "read",
-        "Read what a model would be shown.",
-        wire.TranscriptOut,
-        query=(_LIMIT, _AFTER, _BELOW),
-        problems=("unknown-session",),
-    ),
-    Operation(
-        "GET",
-        f"{_ONE}/receipts",
-        records.receipts,
-        "read",
-        "List the receipts of stops and takeovers, newest first.",
-        wire.Receipts,
-        query=(_LIMIT, _AFTER, _BELOW),
-        problems=("unknown-session",),
-    ),
-    Operation(
-        "GET",
-        f"{_ONE}/export",
-        records.export,
-        "read",
-        "Export the whole log, as JSON lines.",
-        "application/jsonl",
-        query=(_BELOW,),
-        problems=("unknown-session", "too-many"),
-        sends=True,
-    ),
-    Operation(
-        "GET",
-        f"{_ONE}/processes",
+        f"{ONE}/processes",
         processes.listed,
         "read",
         "List the processes that the runs of a session have started.",
         process_wire.ProcessesOut,
         problems=("unknown-session",),
+        live=True,
     ),
     Operation(
         "GET",
@@ -257,10 +231,11 @@ OPERATIONS: tuple[Operation, ...] = (
         "Read the output of a process that has an id, from an offset on.",
         process_wire.OutputOut,
         query=(
-            Query("offset", "Leave out so many bytes.", _count(most=records.MOST)),
-            Query("limit", "At most so many.", _count(1, MOST)),
+            Query("offset", "Leave out so many bytes.", count(most=records.MOST)),
+            Query("limit", "At most so many.", count(1, MOST)),
         ),
         problems=("unknown-session", "not-found"),
+        live=True,
     ),
     Operation(
         "POST",
@@ -271,6 +246,7 @@ OPERATIONS: tuple[Operation, ...] = (
         process_wire.Given,
         takes=process_wire.InputIn,
         problems=("unknown-session", "not-found", "not-allowed", "not-running"),
+        live=True,
     ),
     Operation(
         "POST",
@@ -281,6 +257,7 @@ OPERATIONS: tuple[Operation, ...] = (
         process_wire.Given,
         takes=process_wire.SignalIn,
         problems=("unknown-session", "not-found", "not-allowed", "not-running"),
+        live=True,
     ),
     Operation(
         "DELETE",
@@ -290,8 +267,12 @@ OPERATIONS: tuple[Operation, ...] = (
         "End a process that has an id, with everything it started.",
         process_wire.ProcessesOut,
         problems=("unknown-session", "not-found", "not-allowed"),
+        live=True,
     ),
-    Operation("GET", _QUEUE, queue.listed, "read", "List waiting messages.", wire.QueueOut),
+    *FILES,
+    Operation(
+        "GET", _QUEUE, queue.listed, "read", "List waiting messages.", wire.QueueOut, live=True
+    ),
     Operation(
         "PATCH",
         f"{_QUEUE}/{{message}}",
@@ -301,6 +282,7 @@ OPERATIONS: tuple[Operation, ...] = (
         wire.QueueOut,
         takes=wire.QueueChange,
         problems=("not-waiting", "not-allowed", "unknown-session"),
+        live=True,
     ),
     Operation(
         "DELETE",
@@ -310,6 +292,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "Remove a message that waits.",
         wire.QueueOut,
         problems=("not-waiting", "not-allowed", "unknown-session"),
+        live=True,
     ),
     Operation(
         "POST",
@@ -318,16 +301,18 @@ OPERATIONS: tuple[Operation, ...] = (
         "send",
         "Let the messages go on that a stop left waiting.",
         wire.QueueOut,
+        live=True,
     ),
     Operation(
         "POST",
-        f"{_ONE}/permissions/{{question}}",
+        f"{ONE}/permissions/{{question}}",
         queue.answer,
         "approve",
         "Answer a question of a run. The first answer counts.",
         wire.Empty,
         takes=wire.AnswerIn,
         problems=("unknown-question", "answered", "answer-late", "stale-answer"),
+        live=True,
     ),
     Operation(
         "POST",
@@ -342,13 +327,15 @@ OPERATIONS: tuple[Operation, ...] = (
         query=(agui.LEAVING,),
         problems=("busy", "queue-full", "too-many", "undurable", "owned-elsewhere", "closing"),
         sends=True,
+        live=True,
+        find=agui.about,
     ),
     Operation(
         "GET", "/v1/cells", cells.paused, "read", "List all cells that wait.", cell_wire.Cells
     ),
     Operation(
         "GET",
-        f"{_ONE}/cells",
+        f"{ONE}/cells",
         cells.listed,
         "read",
         "List the cells of a session.",
@@ -364,6 +351,7 @@ OPERATIONS: tuple[Operation, ...] = (
         cell_wire.FrontierOut,
         problems=("unknown-session", "unknown-cell", "observer-busy", "cell-gone"),
         sends=True,
+        live=True,
     ),
     Operation(
         "POST",
@@ -385,6 +373,7 @@ OPERATIONS: tuple[Operation, ...] = (
             "not-pausable",
             "cell-gone",
         ),
+        live=True,
     ),
     Operation(
         "DELETE",
@@ -394,5 +383,6 @@ OPERATIONS: tuple[Operation, ...] = (
         "End a cell.",
         cell_wire.CellEnding,
         problems=("unknown-session", "unknown-cell", "cell-gone"),
+        live=True,
     ),
 )

@@ -34,6 +34,7 @@ from lastword.errors import (
     RuntimeClosed,
     StaleGeneration,
     StaleRun,
+    StaleTurn,
     StoreError,
     Undurable,
     UnknownCell,
@@ -41,6 +42,7 @@ from lastword.errors import (
     UnreadableDump,
     WrongCalls,
 )
+from lastword.server.who import known_as
 from lastword.server.wire import Problem
 
 log = logging.getLogger("lastword")
@@ -49,7 +51,7 @@ ID = b"x-request-id"
 TYPE = "urn:lastword:problem:"
 TITLES: dict[str, tuple[int, str]] = {
     "bad-request": (400, "This cannot be understood"),
-    "unauthorized": (401, "Nobody is known by this key"),
+    "unauthorized": (401, "No token that is known here"),
     "forbidden": (403, "This key has no right to that"),
     "not-allowed": (403, "This is not yours to stop"),
     "wrong-host": (403, "This server is not known by that name"),
@@ -61,11 +63,14 @@ TITLES: dict[str, tuple[int, str]] = {
     "method-not-allowed": (405, "This cannot be done here"),
     "busy": (409, "The session is busy"),
     "stale-run": (409, "That run is neither active nor waiting"),
+    "stale-turn": (409, "This is not the last turn any more"),
+    "nothing-to-undo": (409, "There is nothing to take back, or not now"),
     "not-waiting": (409, "The message is not waiting any more"),
     "answered": (409, "The question has been answered"),
     "answer-late": (409, "The question was withdrawn"),
     "stale-answer": (409, "The answer is to another question"),
     "owned-elsewhere": (409, "Another process has the session"),
+    "not-mine": (421, "This server does not have the session"),
     "already-running": (409, "The cell is being resumed from that frontier"),
     "stale-generation": (409, "The cell has left that frontier"),
     "future-generation": (409, "The cell has not reached that frontier"),
@@ -81,6 +86,7 @@ TITLES: dict[str, tuple[int, str]] = {
     "queue-full": (429, "The queue is full"),
     "too-many": (429, "There are too many already"),
     "internal": (500, "Something went wrong here"),
+    "owner-silent": (503, "The server that has the session does not answer"),
     "closing": (503, "The server is being shut down"),
     "undurable": (503, "The store does not answer"),
     "too-slow": (408, "This took too long to arrive"),
@@ -91,6 +97,7 @@ _OF: dict[type[LastwordError], str] = {  # the first that fits
     RuntimeClosed: "closing",
     Undurable: "undurable",
     StaleRun: "stale-run",
+    StaleTurn: "stale-turn",
     NotAllowed: "not-allowed",
     NotWaiting: "not-waiting",
     UnknownSession: "unknown-session",
@@ -150,10 +157,10 @@ def trouble_of(error: LastwordError, space: str = "") -> Trouble:
     if slug == "internal":
         return mistake(error)
     active = error.active if isinstance(error, StaleRun) else None
-    extra = {"active": active and active.removeprefix(space)} if slug == "stale-run" else {}
+    extra = {"active": active and known_as(active, space)} if slug == "stale-run" else {}
     if isinstance(error, StaleGeneration | FutureGeneration):
         extra = {"current": error.current}
-    return Trouble(slug, error.told(lambda id_: id_.removeprefix(space)), extra=extra)
+    return Trouble(slug, error.told(lambda id_: known_as(id_, space)), extra=extra)
 
 
 def _owned(error: OwnedElsewhere) -> Trouble:

@@ -1,4 +1,8 @@
-"""What waits: edited, moved, removed, resumed; and questions, which are answered."""
+"""What waits: edited, moved, removed, resumed; and questions, which are answered.
+
+Who has no right to stop may change what is theirs. An answer counts once, and for the generation at
+which its question was seen.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from dataclasses import replace
 from msgspec import UNSET
 
 from lastword.core.resume import resume_in
-from lastword.errors import NotWaiting, UnknownQuestion
+from lastword.errors import NotWaiting
 from lastword.runtime.session import Session
 from lastword.server import wire
 from lastword.server.desk import ApiRequest, Reply, made, reply
@@ -116,20 +120,14 @@ async def _must_be_theirs(asked: ApiRequest) -> None:
 
 async def answer(asked: ApiRequest) -> Reply:
     """Answer a question of a run's. The first answer holds."""
-    answered(asked, asked.part("question"), await asked.body(wire.AnswerIn))
+    await answered(asked, asked.part("question"), await asked.body(wire.AnswerIn))
     return reply(wire.Empty())
 
 
-def answered(asked: ApiRequest, id_: str, told: wire.AnswerIn) -> None:
+async def answered(asked: ApiRequest, id_: str, told: wire.AnswerIn) -> None:
     """The same, for an answer that came in another way. Raises `AnswerRefused`."""
-    questions = asked.desk.questions
-    if questions is None:
-        raise UnknownQuestion(f"there is no question {id_}: nothing asks here")
-    mine = {q.id for q in asked.questions()}
-    if id_ not in mine and id_ in {q.id for q in questions.open()}:
-        raise UnknownQuestion(f"there is no question {id_}")  # it is another session's
-    always, scope, by = told.always, told.scope, asked.who.name
+    always, scope, by, seen = told.always, told.scope, asked.who.name, told.generation
     try:
-        questions.answer(id_, told.allow, told.generation, always=always, scope=scope, by=by)
+        await asked.session.answer(id_, told.allow, seen, always=always, scope=scope, by=by)
     except ValueError as error:
         raise Trouble("bad-request", str(error)) from error

@@ -6,7 +6,6 @@ To read takes a session from nobody; what is long is read and written in pieces,
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from itertools import accumulate
@@ -21,12 +20,14 @@ from lastword.core.transcript import build
 from lastword.runtime.protocol import LogPage, Record
 from lastword.runtime.session import Session
 from lastword.server import wire
-from lastword.server.desk import ApiRequest, Reply, made
+from lastword.server.desk import ApiRequest, Reply, made, reply
 from lastword.server.drawn import Drawn
-from lastword.server.pieces import in_pieces
+from lastword.server.limits import in_pieces
 from lastword.server.shapes import PAGE, Shapes, asked_before
 from lastword.stores.aside import Breathe, aside
 from lastword.stores.codec import encode as encode_entry
+from lastword.surfaces.records import line as exported
+from lastword.surfaces.records import usage
 
 _ENTRIES, _BYTES = 500, 1 << 20  # of an export that are read at once; one entry may be more
 PIECE = 64 << 10  # bytes of an export that are made at once; one entry may be more
@@ -110,6 +111,14 @@ async def receipts(asked: ApiRequest) -> Reply:
     return await made(wire.Receipts(told, more))
 
 
+async def used(asked: ApiRequest) -> Reply:
+    """What the models of a session were asked, in tokens."""
+    session = await asked.known()
+    found = usage(await session.log())
+    counted = found.requests, found.read, found.written
+    return reply(wire.UsageOut(*counted, found.model, found.filled))
+
+
 async def export(asked: ApiRequest, scope: Scope, receive: Receive, send: Send) -> None:
     """Everything that happened, as JSON lines, as `lastword export` writes it. It is put into
     words piece by piece, beside the loop, and no faster than it is taken."""
@@ -143,8 +152,7 @@ async def _pages(record: Record) -> AsyncIterator[LogPage]:
 
 
 def _line(entry: Entry) -> bytes:
-    kind, body = encode_entry(entry)
-    return json.dumps({"kind": kind, **json.loads(body)}).encode() + b"\n"
+    return exported(entry).encode() + b"\n"
 
 
 def _lot(lines: Iterator[bytes], breathe: Breathe) -> bytes:

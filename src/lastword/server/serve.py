@@ -6,18 +6,20 @@ import asyncio
 import signal
 import socket
 from collections.abc import AsyncGenerator, Callable, Collection, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 import uvicorn
 
 from lastword.runtime.tasks import Tasks
 from lastword.server.asgi import routes
 from lastword.server.desk import ServerState
+from lastword.server.neighbours import Neighbours
 from lastword.server.protocol import protocol
 
 _WAITING = 2048  # connections that the kernel keeps until they are taken
 AT_ONCE = 64  # of them that are taken in one step: a stop is not to wait for thousands
 _LAST_WORDS = 2  # seconds that answers under way have when all runs are stopped
+_LOOK = 0.1  # seconds between looks at whether something goes on
 REREAD = signal.SIGUSR1  # not SIGHUP, which comes when a terminal is closed
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -80,6 +82,9 @@ async def serving(
     tasks = Tasks()
     served = tasks.start(server.serve([listening]), name="server")
     waiting = tasks.start(server.ready.wait(), name="server is ready")
+    looking = (
+        tasks.start(desk.neighbours.live(desk.streams), name="look") if desk.neighbours else None
+    )
     await asyncio.wait([served, waiting], return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
 
@@ -91,8 +96,24 @@ async def serving(
     finally:
         desk.closing = True  # no new message
         await desk.runtime.close()  # every run is stopped; who watches is told, and streams end
+        if looking:
+            looking.cancel()
         server.should_exit = True
         await served
+
+
+async def leaving(desk: ServerState, neighbours: Neighbours, again: asyncio.Event) -> None:
+    """Return when nothing goes on here any more, or it was told a second time. Others have at once
+    what rests, and whoever spreads requests is told to send no more of them here."""
+    desk.leaving = True
+    neighbours.peers.leave()
+    while not again.is_set():
+        await desk.runtime.hand_over()
+        if not any(one.busy or one.queue for one in desk.runtime.at_hand):
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LOOK):
+                await again.wait()
 
 
 async def serve(
@@ -102,17 +123,21 @@ async def serve(
     hosts: Collection[str] | None,
     ready: Callable[[], object],
     reread: Callable[[], object] = bool,
+    drain: float = 0.0,
 ) -> None:
     """The same, until a signal comes; whoever sends two does not want to wait.
 
-    SIGUSR1 ends nothing: it is for `reread`.
+    Where other servers go on, what is going has so many seconds to end by itself. SIGUSR1 ends
+    nothing: it is for `reread`.
     """
-    told, loop = asyncio.Event(), asyncio.get_running_loop()
+    told, again, loop = asyncio.Event(), asyncio.Event(), asyncio.get_running_loop()
     async with serving(desk, listening, hosts=hosts) as hurry:
 
         def hear() -> None:
-            if told.is_set():
+            if told.is_set() and (again.is_set() or not desk.leaving):
                 hurry()
+            elif told.is_set():
+                again.set()
             told.set()
 
         for number in _SIGNALS:
@@ -120,5 +145,10 @@ async def serve(
         loop.add_signal_handler(REREAD, reread)
         ready()
         await told.wait()
+        if desk.neighbours and drain:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(drain):
+                    await leaving(desk, desk.neighbours, again)
+            again.set()
     for number in (*_SIGNALS, REREAD):
         loop.remove_signal_handler(number)

@@ -8,27 +8,31 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import metadata
+
+from msgspec import UNSET
 
 from lastword.core.model import Attachment, Message, MessageId, Policy, SessionId
 from lastword.core.resume import ANSWERS
 from lastword.core.words import means_stop
 from lastword.errors import Busy, Named, QueueFull, RuntimeClosed
-from lastword.runtime.session import Session, sendable
+from lastword.runtime.sending import sendable
+from lastword.runtime.session import Session
 from lastword.runtime.ticket import Stopping, Ticket
 from lastword.server import wire
-from lastword.server.desk import ApiRequest, Reply, reply
+from lastword.server.desk import ApiRequest, Reply, ServerState, reply
 from lastword.server.limits import STOP_WORDS
 from lastword.server.problems import Trouble
 from lastword.server.queue import fits
-from lastword.server.who import LOCAL, Keys
-from lastword.stores.contract import Overview, Place
+from lastword.server.who import LOCAL
+from lastword.stores.contract import Overview, Place, SessionFilter
 
 _AT_ONCE = 50  # sessions of a list that are looked at in one step
 _WORDS = 1 << 20  # characters of messages that the answer to a stop has whole
 _BEGINNING = 200  # and of each other
+_SOUGHT = 200  # characters
 _TAKES_OVER: tuple[Policy, ...] = ("takeover", "rollback")
 
 
@@ -37,7 +41,10 @@ async def me(asked: ApiRequest) -> Reply:
     who, desk = asked.who, asked.desk
     version = metadata.version("lastword")
     level = desk.runtime.processes.level or ""
-    return reply(wire.Me(who.name, who.principal, sorted(who.rights), version, desk.agent, level))
+    me = wire.Me(who.name, who.principal, sorted(who.rights), version, desk.agent, level)
+    if "read" in who.rights:
+        me.folders, me.window = list(desk.folders), desk.window
+    return reply(me)
 
 
 async def link(asked: ApiRequest) -> Reply:
@@ -45,18 +52,25 @@ async def link(asked: ApiRequest) -> Reply:
     keys = asked.desk.keys
     if keys is None or asked.who.principal != LOCAL:
         raise Trouble("forbidden", "links open the page of whoever started the server")
-    return reply(wire.SignInLink(f"/{linked(keys)}"), 201)
+    link, neighbours = linked(asked.desk), asked.desk.neighbours
+    if neighbours:
+        await neighbours.links_are_put()
+    return reply(wire.SignInLink(f"/{link}"), 201)
 
 
-def linked(keys: Keys) -> str:
+def linked(desk: ServerState) -> str:
     """A new link to the page, behind its path: a fragment is told to nobody but the page."""
-    return f"#key={keys.new_link()}"
+    makes = desk.neighbours or desk.keys
+    return f"#key={makes.new_link()}" if makes else ""
 
 
 async def key(asked: ApiRequest) -> Reply:
     """The key for a link: given to a script of the page, never to what only looks ahead."""
     told, keys = await asked.body(wire.KeyIn), asked.desk.keys
-    found = keys.open(told.code) if keys else None
+    if keys and (neighbours := asked.desk.neighbours):
+        found = keys.page_key() if await neighbours.open_link(told.code) else None
+    else:
+        found = keys.open(told.code) if keys else None
     if found is None:
         raise Trouble(
             "used-link", "a link opens the page once, for ten minutes; `lastword link` is another"
@@ -67,7 +81,11 @@ async def key(asked: ApiRequest) -> Reply:
 async def listed(asked: ApiRequest) -> Reply:
     """The sessions, newest first."""
     limit = asked.number("limit", 50, least=1)
-    found = await asked.desk.runtime.recent(asked.who.space, limit + 1, _cursor(asked))
+    told = asked.request.query_params.get("pinned")
+    pinned = None if told is None else asked.choice("pinned", "true", "false") == "true"
+    wanted = SessionFilter(asked.request.query_params.get("words", "")[:_SOUGHT], pinned)
+    runtime, space = asked.desk.runtime, asked.who.space
+    found = await runtime.recent(space, limit + 1, _cursor(asked), wanted)
     page = found[:limit]
     more = _told(page[-1].place) if len(found) > limit else None
     asking, told = _asking(asked), list[wire.SessionOut]()
@@ -100,6 +118,7 @@ def session_out(
         state=state,
         at=one.at,
         owner=wire.OwnerOut(whose.process, whose.host, whose.since) if whose else None,
+        pinned=one.pinned,
     )
 
 
@@ -126,6 +145,16 @@ async def one(asked: ApiRequest) -> Reply:
     """One session, and how it stands."""
     session = await asked.known()
     return reply(session_out(asked, session, await session.overview()))
+
+
+async def change(asked: ApiRequest) -> Reply:
+    """Have it listed in another way."""
+    session, told = await asked.known(), await asked.body(wire.SessionChange)
+    if told.title is not UNSET:
+        await session.rename(told.title)
+    if told.pinned is not UNSET:
+        await session.pin(on=told.pinned)
+    return await one(asked)
 
 
 async def delete(asked: ApiRequest) -> Reply:
@@ -167,10 +196,24 @@ async def accepted(asked: ApiRequest, said: wire.MessageIn) -> Ticket:
         )
 
 
+async def again(asked: ApiRequest) -> Reply:
+    """Ask the last turn anew. It takes something back, so whoever asks may stop."""
+    told, session = await asked.body(wire.AgainIn), await asked.known()
+    if "stop" not in asked.who.rights:
+        raise Trouble("forbidden", f"{asked.who.name} has no right to stop, nor to take back")
+    came = None if told.attachments is UNSET else _attachments(told.attachments)
+    text = None if told.text is UNSET else told.text
+    said = wire.MessageIn(text or "", attachments=told.attachments or [])
+    await _admitted(asked, [said], None)
+    run = None if told.run is None else asked.shapes.inside(told.run)
+    ticket = await session.again(text, run=run, id=told.id, by=asked.who.name, attachments=came)
+    return reply(asked.shapes.ticket(ticket, asked.name, session.generation), 202)
+
+
 async def all_accepted(
     asked: ApiRequest,
     said: Mapping[str, wire.MessageIn],
-    first: Callable[[], object] | None = None,
+    first: Callable[[], Awaitable[object]] | None = None,
 ) -> tuple[Ticket, ...]:
     """Several, by their ids, as one turn: all of them, or none.
 
@@ -187,7 +230,7 @@ async def all_accepted(
     with _fitting(asked, said.values(), policy):
         if first:
             _must_be_free(asked, policy or asked.desk.runtime.settings.on_message, len(said))
-            first()
+            await first()
         return await asked.session.send(messages, on_message=policy)
 
 

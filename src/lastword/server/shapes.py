@@ -46,6 +46,7 @@ from lastword.core.shown import Shown
 from lastword.runtime.ticket import Ticket
 from lastword.server import cell_wire, process_wire, question_wire, wire
 from lastword.server.naming import renamed
+from lastword.server.who import known_as
 from lastword.surfaces.words import worded
 
 encode = msgspec.json.Encoder().encode
@@ -68,7 +69,7 @@ class Shapes:
 
     def out(self, name: str) -> str:
         """The same as its principal knows it."""
-        return name.removeprefix(self.space)
+        return known_as(name, self.space)
 
     def ticket(self, ticket: Ticket, session: str, generation: int) -> wire.TicketOut:
         outcome = ticket.known_outcome
@@ -200,8 +201,9 @@ class Shapes:
         if isinstance(run := getattr(entry, "run", None), str):
             kind["run"] = self.out(run)
         match entry:
-            case Said(message):
-                return kind | {"message": self.message(message)}
+            case Said(message, instead=instead):
+                took = {"instead": self.out(instead)} if instead else {}
+                return kind | {"message": self.message(message)} | took
             case Began(_, generation, messages):
                 return kind | {"generation": generation, "messages": messages}
             case Text(_, text) | Thinking(_, text) | Note(_, text) | Summary(text):
@@ -259,6 +261,9 @@ def unread(receipt: Receipt) -> Receipt:
         refused=tuple(replace(one, what=_UNTOLD) for one in receipt.refused),
         unconfirmed=tuple(replace(one, name=_UNTOLD) for one in receipt.unconfirmed),
         cells=tuple(replace(one, waits=(_UNTOLD,) * len(one.waits)) for one in receipt.cells),
+        files=tuple(
+            replace(one, names=(_UNTOLD,) * len(one.names), notes=()) for one in receipt.files
+        ),
         answers=tuple(replace(one, subject=_UNTOLD, scope="") for one in receipt.answers),
     )
 

@@ -7,16 +7,17 @@ which it writes it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 from starlette.types import Message, Receive, Scope, Send
 
+from lastword.core.model import SessionId
 from lastword.errors import SlowWatcher
 from lastword.runtime.session import Session
 from lastword.server.hub import Hub
-from lastword.server.pieces import in_pieces
+from lastword.server.limits import in_pieces
 from lastword.server.problems import Trouble
 from lastword.server.shapes import Shapes
 from lastword.server.who import Who
@@ -75,6 +76,17 @@ class Streams:
         for watcher in gone:
             watcher.dismiss()
         return len(gone)
+
+    def not_here(self) -> list[SessionId]:
+        """The sessions that are watched, and that this process does not have."""
+        return [hub.session.id for hub in self._hubs.values() if not hub.session.known]
+
+    def send_back(self, sessions: Iterable[SessionId]) -> None:
+        """Another server has these: who watches them comes back, and is told by that one."""
+        for id_ in sessions:
+            hub = self._hubs.get(id_)
+            for watcher in tuple(hub.watchers) if hub and not hub.session.known else ():
+                watcher.send_back()
 
     def _keep(self, hub: Hub[Watcher]) -> None:
         if not hub.feed.closed:
@@ -203,6 +215,11 @@ class Watcher:
         self._dismissed = True
         if self._serving:
             self.end()
+
+    def send_back(self) -> None:
+        """Another server tells it from now on, if it was being told."""
+        if self._serving:
+            self.dismiss()
 
     async def serve(self, number: int, first: bytes) -> None:
         """Send what happens after a number, until either side has had enough."""

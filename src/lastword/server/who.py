@@ -25,7 +25,7 @@ ALL: frozenset[Right] = frozenset(get_args(Right))
 LOCAL = "local"  # whoever started the server
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}")
 _LASTS = 30 * 24 * 3600.0  # seconds that a page's key does
-_RUNS_OUT = 600.0  # seconds after which a link that was not opened is none any more
+RUNS_OUT = 600.0  # seconds after which a link that was not opened is none any more
 _LINKS = 16  # that are not used yet
 
 
@@ -67,6 +67,11 @@ class Who:
         if others is None:
             return "/" not in session
         return not any(session.startswith(f"{one}/") for one in others)
+
+
+def known_as(name: str, space: str) -> str:
+    """A session, run or call of a principal's, as they know it."""
+    return name.removeprefix(space)
 
 
 def _rights(name: str, rights: object) -> frozenset[Right]:
@@ -158,8 +163,8 @@ class Keys:
 
     def new_link(self) -> str:
         """A code that can be turned into a key, once, and soon."""
-        code = secrets.token_urlsafe(24)
-        self._links[code] = self._clock() + _RUNS_OUT
+        code = new_code()
+        self._links[code] = self._clock() + RUNS_OUT
         while len(self._links) > _LINKS:
             del self._links[next(iter(self._links))]
         return code
@@ -168,6 +173,10 @@ class Keys:
         """The key for a link that was not used yet, and has not run out."""
         if self._links.pop(code, 0.0) <= self._clock():
             return None
+        return self.page_key()
+
+    def page_key(self) -> str:
+        """A key for whoever has opened a link."""
         return self._signed(f"{LOCAL}.{int(self._clock() + _LASTS)}")
 
     def _by_key(self, key: str) -> Who | None:
@@ -184,6 +193,11 @@ class Keys:
         return f"{told}.{base64.urlsafe_b64encode(mark).decode().rstrip('=')}"
 
 
+def new_code() -> str:
+    """What is in a link."""
+    return secrets.token_urlsafe(24)
+
+
 def token_from(secret: bytes, start: str) -> str:
     """The token of whoever can read the server's secret: its person, on the same machine.
 
@@ -195,7 +209,8 @@ def token_from(secret: bytes, start: str) -> str:
 
 
 def page_secret(secret: bytes, port: int) -> bytes:
-    """What the keys of the page are signed with: one of a port is of no use at another."""
+    """What the keys of the page are signed with: one of a port is of no use at another. Servers of
+    one database are one, whatever their ports: 0."""
     return hmac.new(secret, b"page of port %d" % port, hashlib.sha256).digest()
 
 

@@ -42,6 +42,23 @@ class MessageIn(Struct, forbid_unknown_fields=True):
     heed_stop: bool = False
 
 
+class AgainIn(Struct, forbid_unknown_fields=True):
+    """The last turn, asked anew: that of `run`, or it is refused. What is left out stays as it
+    was said."""
+
+    run: Name | None = None
+    text: Text | UnsetType = UNSET
+    id: Name | None = None
+    attachments: Annotated[list[AttachmentIn], Meta(max_length=20)] | UnsetType = UNSET
+
+
+class SessionChange(Struct, forbid_unknown_fields=True):
+    """Another title (empty: how its first message begins), or whether it comes before others."""
+
+    title: Annotated[str, Meta(max_length=10_000)] | UnsetType = UNSET
+    pinned: bool | UnsetType = UNSET
+
+
 class StopIn(Struct, forbid_unknown_fields=True):
     """Stop everything that was accepted, or one run; the model is told the `reason`."""
 
@@ -79,7 +96,8 @@ class Problem(Struct):
 
 
 class Me(Struct):
-    """Who is asking, with which rights; and the server, its agent and its level."""
+    """Who is asking, with which rights; and the server, its agent, the folders that it works in,
+    and how many tokens its model takes in before what was said is summarised, if that is known."""
 
     name: str
     principal: str
@@ -87,10 +105,12 @@ class Me(Struct):
     version: str
     agent: str
     level: str
+    folders: list[str] = []
+    window: int | None = None
 
 
 class SignInLink(Struct):
-    """A path that opens the page, once and within ten minutes, as whoever started the server."""
+    """A path that opens the page, once and within ten minutes, as `local`, with all rights."""
 
     path: str
 
@@ -126,6 +146,18 @@ class SessionOut(Struct):
     state: State
     at: float
     owner: OwnerOut | None = None
+    pinned: bool = False
+
+
+class UsageOut(Struct):
+    """What models were asked in a session, in tokens, as they counted. The one that answered last
+    is `model`, and `filled` what that answer read and wrote of its window."""
+
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    model: str
+    filled: int
 
 
 class SessionsOut(Struct):

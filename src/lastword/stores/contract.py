@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import KW_ONLY
 from datetime import UTC, datetime
-from typing import Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from lastword.core.cell import StoredCell, Values
 from lastword.core.entries import Entry, Unshown
@@ -21,8 +21,9 @@ from lastword.core.model import Generation, Message, MessageId, Outcome, RunId, 
 from lastword.core.queue import AT_REST, Standing
 from lastword.core.receipt import Receipt
 from lastword.core.value import value
-from lastword.errors import OwnedElsewhere
+from lastword.errors import OwnedElsewhere, StoreError
 from lastword.stores.lease import Claim, Tenure
+from lastword.stores.reach import Reach
 
 State: TypeAlias = Literal["idle", "running", "waiting"]
 Place: TypeAlias = tuple[float, SessionId]
@@ -74,7 +75,7 @@ class OtherOwner:
         if self.same_process:
             who = f"another store of this process ({self.process})"
         since = f"{datetime.fromtimestamp(self.since, UTC):%Y-%m-%d %H:%M:%S} UTC"
-        return f"{who}, which has had the file open since {since}"
+        return f"{who}, which has had the store open since {since}"
 
     def owns(self, session: SessionId) -> OwnedElsewhere:
         """What to tell whoever wants to act in its session."""
@@ -95,16 +96,40 @@ class Overview:
 
     session: SessionId
     generation: Generation
-    title: str = ""  # how its first message begins
+    title: str = ""  # what a person called it, or how its first message begins
     at: float = 0.0  # when something was last written
     state: State = "idle"  # what whoever has it was doing when it last wrote
     owner: OtherOwner | None = None  # another process that has it
     parent: SessionId | None = None  # if it is a child run's: the session above it
+    pinned: bool = False  # a person wants it before the others
 
     @property
     def place(self) -> Place:
         """Where it stands among others: the newest first."""
         return self.at, self.session
+
+
+@value
+class Label:
+    """How a person has a session listed; what is None stays as it is."""
+
+    title: str | None = None  # empty: how its first message begins
+    pinned: bool | None = None
+
+
+@value
+class SessionFilter:
+    """Which of the sessions are looked for."""
+
+    words: str = ""  # that its title has in it, in whatever case
+    pinned: bool | None = None  # None: whether or not
+
+    def fits(self, title: str, *, pinned: bool) -> bool:
+        """Whether it is one of them."""
+        return self.pinned in (None, pinned) and self.words.lower() in title.lower()
+
+
+EVERY = SessionFilter()
 
 
 @value
@@ -139,6 +164,15 @@ class StoreSize:
     files: tuple[tuple[str, int], ...] = ()  # what each is for, and its bytes
 
 
+@value
+class UnusedSession:
+    """A session in which nothing was written for a while, nor in those below it."""
+
+    session: SessionId
+    at: float  # when something last was, in seconds since 1970
+    waits: bool  # a message or a program in it waits for somebody
+
+
 @runtime_checkable
 class Store(Protocol):
     """What survives the process. Every method may raise `StoreError`.
@@ -152,6 +186,13 @@ class Store(Protocol):
     shared: bool  # whether other processes may have the same sessions
     durable: bool  # whether it outlives the process: then speech is stored before it is shown
     tenure: Tenure | None  # the lease, of a store that is shared
+    reach: Reach | None  # how other owners are asked for something; None: they cannot be
+
+    @property
+    def trouble(self) -> StoreError | None:
+        """Why it takes no writes, as the last that was tried has shown; None if it does. The names
+        of places in its words are `Named`."""
+        ...
 
     async def open(self) -> None:
         """Be ready, or say what is wrong with the place. Called once, before anything else."""
@@ -243,10 +284,14 @@ class Store(Protocol):
         ...
 
     async def recent(
-        self, space: str, limit: int, before: Place | None = None
+        self, space: str, limit: int, before: Place | None = None, wanted: SessionFilter = EVERY
     ) -> tuple[Overview, ...]:
         """The sessions that have a log and whose name is `space` and then no slash, newest first;
-        or those that come after a place in that order."""
+        or those that come after a place in that order; of them, those that are wanted."""
+        ...
+
+    async def label(self, session: SessionId, label: Label) -> bool:
+        """Have it listed so from here on; whether it has a log. Anybody may: nothing is taken."""
         ...
 
     async def delete(self, session: SessionId) -> None:
@@ -259,4 +304,43 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Let go of files and connections."""
+        ...
+
+
+@runtime_checkable
+class PrunableStore(Store, Protocol):
+    """One of which what nobody uses any more can be deleted."""
+
+    async def unused(self, since: float) -> tuple[UnusedSession, ...]:
+        """The sessions last used before a time, in seconds since 1970; the oldest first."""
+        ...
+
+    async def prune(self, session: SessionId, since: float) -> bool:
+        """Delete it, if it is still one of those and nothing in it waits; whether it was."""
+        ...
+
+
+@runtime_checkable
+class CheckedStore(Protocol):
+    """One that can be looked at from end to end."""
+
+    async def check(self) -> list[str]:
+        """What is wrong with what is stored, a line each."""
+        ...
+
+
+class StoreTrait(NamedTuple):
+    """One thing to know of how a store keeps what is stored."""
+
+    name: str
+    kind: Literal["fine", "risk", "note"]
+    told: str
+
+
+@runtime_checkable
+class DescribedStore(Protocol):
+    """One that depends on how something else is set up."""
+
+    async def traits(self, now: float) -> list[StoreTrait]:
+        """What holds there, and what to change; `now` is the time of day, here."""
         ...

@@ -68,6 +68,11 @@ class Tenure:
         self._tell()
         self.on_renewed(self._lease.until, taken)
 
+    def taken(self, sessions: Collection[SessionId]) -> None:
+        """It was not renewed, and these are another's by now: the claims on them ended."""
+        self._tell()
+        self.on_renewed(self._lease.until, sessions)
+
     def end(self) -> None:
         """Nothing leaves from here on."""
         with self._news:

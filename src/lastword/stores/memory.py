@@ -12,11 +12,14 @@ from lastword.core.entries import Began, Entry, Finished, Said, Unshown
 from lastword.core.model import Generation, MessageId, Outcome, RunId, SessionId
 from lastword.core.queue import AT_REST, Standing
 from lastword.core.receipt import Receipt
-from lastword.errors import OwnedElsewhere, StaleWrite
+from lastword.errors import OwnedElsewhere, StaleWrite, StoreError
 from lastword.stores.contract import (
+    EVERY,
+    Label,
     LogPart,
     Overview,
     Place,
+    SessionFilter,
     State,
     StoredCell,
     StoredMessage,
@@ -25,6 +28,7 @@ from lastword.stores.contract import (
     Write,
 )
 from lastword.stores.lease import Claim, Tenure
+from lastword.stores.reach import Reach
 
 _AT_ONCE = 1000  # sessions that are looked at in one step
 
@@ -37,6 +41,8 @@ class _Row:
     standing: Standing = AT_REST
     at: float = 0.0
     title: str = ""
+    name: str = ""
+    pinned: bool = False
     state: State = "idle"
     entries: list[Entry] = field(default_factory=list[Entry])
     receipts: list[Receipt] = field(default_factory=list[Receipt])
@@ -59,6 +65,8 @@ class MemoryStore:
     shared = False
     durable = False
     tenure: Tenure | None = None  # there is nobody else
+    reach: Reach | None = None
+    trouble: StoreError | None = None
 
     def __init__(self) -> None:
         self._claims: dict[SessionId, Claim] = {}
@@ -178,11 +186,19 @@ class MemoryStore:
         row = self._rows.get(session)
         if row is None or not row.entries:
             return None
-        shown = row.generation, row.title, row.at, row.state
-        return Overview(session, *shown, parent=row.parent)
+        shown = row.generation, row.name or row.title, row.at, row.state
+        return Overview(session, *shown, parent=row.parent, pinned=row.pinned)
+
+    async def label(self, session: SessionId, label: Label) -> bool:
+        row = self._rows.get(session)
+        if row is None or not row.entries:
+            return False
+        row.name = row.name if label.title is None else label.title
+        row.pinned = row.pinned if label.pinned is None else label.pinned
+        return True
 
     async def recent(
-        self, space: str, limit: int, before: Place | None = None
+        self, space: str, limit: int, before: Place | None = None, wanted: SessionFilter = EVERY
     ) -> tuple[Overview, ...]:
         names, newest = tuple(self._rows), list[Place]()
         for start in range(0, len(names), _AT_ONCE):
@@ -193,6 +209,7 @@ class MemoryStore:
                 (row.at, name)
                 for name, row in some
                 if row and row.entries and name.startswith(space) and "/" not in name[len(space) :]
+                if wanted.fits(row.name or row.title, pinned=row.pinned)
             ]
             earlier = [place for place in fitting if before is None or place < before]
             newest = heapq.nlargest(limit, (*newest, *earlier))

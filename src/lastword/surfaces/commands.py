@@ -18,8 +18,8 @@ from lastword.core.rows import at_length
 from lastword.core.value import value
 from lastword.errors import LastwordError
 from lastword.runtime.session import Session
-from lastword.surfaces import processes, programs, queue
-from lastword.surfaces.marking import marked
+from lastword.surfaces import changes, processes, programs, queue, records
+from lastword.surfaces.marking import in_short, marked
 
 _MODES: tuple[Policy, ...] = get_args(Policy)
 
@@ -107,6 +107,36 @@ async def _receipt(talk: CommandHost, _: str) -> str:
     return marked(at_length(receipt.rows(ids=False, settled=settled)))
 
 
+async def _again(talk: CommandHost, words: str) -> str:
+    await talk.session.again(words or None, by=talk.by)
+    return "Asked anew: the model is not shown the turn before. The log keeps it."
+
+
+async def _rename(talk: CommandHost, words: str) -> str:
+    await talk.session.rename(words)
+    return f"This session is called {in_short(words)}." if words else "It has its own title again."
+
+
+async def _cost(talk: CommandHost, _: str) -> str:
+    return records.in_words(records.usage(await talk.session.log()))
+
+
+async def _export(talk: CommandHost, words: str) -> str:
+    return await records.export(talk.session, words)
+
+
+async def _diff(talk: CommandHost, words: str) -> str:
+    return await changes.diff(talk.session, words)
+
+
+async def _undo(talk: CommandHost, words: str) -> str:
+    return await changes.take_back(talk.session, words)
+
+
+async def _redo(talk: CommandHost, words: str) -> str:
+    return await changes.bring_back(talk.session, words)
+
+
 async def _processes(talk: CommandHost, words: str) -> str:
     return await processes.do(talk.session, words, by=talk.by or None)
 
@@ -125,6 +155,13 @@ COMMANDS: dict[str, SlashCommand] = {
         "What a new message does while an answer is being made", " | ".join(_MODES), _mode
     ),
     "receipt": SlashCommand("All that the last stop ended", "", _receipt),
+    "again": SlashCommand("Ask the last message anew, or say something else", "[TEXT]", _again),
+    "diff": SlashCommand("What the last answer changed in files", "[PATH …]", _diff),
+    "undo": SlashCommand("Take back what the last answer changed in files", changes.UNDO, _undo),
+    "redo": SlashCommand("Bring back what /undo has taken back", "", _redo),
+    "rename": SlashCommand("Call this session something", "[TITLE]", _rename),
+    "cost": SlashCommand("What this session has used, in tokens", "", _cost),
+    "export": SlashCommand("Write all that happened to a file", "FILE", _export),
     "processes": SlashCommand("What goes on under an id", processes.USAGE, _processes),
     "queue": SlashCommand("What waits for its turn", queue.USAGE, _queue),
     "programs": SlashCommand("What programs wait for you to allow", programs.USAGE, _programs),

@@ -1,1 +1,4 @@
-"""What an agent can do: files, command lines, pages of the web."""
+"""What an agent can do: files, command lines, pages of the web.
+
+Command lines are processes of the run, and end with it; files are reached below their roots only.
+"""

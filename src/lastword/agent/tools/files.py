@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 from lastword.agent.tools.edits import MOST_COMPARED, MOST_EDITED, There, identity, mark, replaced
 from lastword.agent.tools.glob import glob as matching
+from lastword.agent.tools.noting import Noting, unnoted
 from lastword.agent.tools.private import Private
 from lastword.agent.tools.roots import Met, Place, Roots, must_be_ordinary, walk
 
@@ -125,6 +126,7 @@ class Files:
         text: str,
         *,
         agreed: str | None = None,
+        noting: Noting = unnoted,
         may_go_on: Callable[[], bool] = always,
     ) -> str:
         """Write a text file, in place of what was there; missing directories are made."""
@@ -132,7 +134,8 @@ class Files:
         with self.roots.at(path, make=may_go_on) as place:
             before = place.status()
             self._must_be_agreed(place, agreed, may_go_on)
-            self.put(place, data, before, may_go_on)
+            with noting(place, data):
+                self.put(place, data, before, may_go_on)
         did = "wrote" if before is None else "replaced"
         return f"{did} {place.shown}: {len(data):,} bytes"
 
@@ -144,6 +147,7 @@ class Files:
         all: bool = False,
         *,
         agreed: str | None = None,
+        noting: Noting = unnoted,
         may_go_on: Callable[[], bool] = always,
     ) -> str:
         """Put `new` in place of `old`, which must occur exactly once unless `all` is true."""
@@ -152,7 +156,8 @@ class Files:
             before, data = _whole(place) if held is None else (place.status(), held)
             edited, count = replaced(data, old, new, place.shown, every=all)
             self._must_be_agreed(place, agreed, may_go_on)
-            self.put(place, edited, before, may_go_on)
+            with noting(place, edited):
+                self.put(place, edited, before, may_go_on)
         return f"edited {place.shown}: {count} {'place' if count == 1 else 'places'}"
 
     def list_files(

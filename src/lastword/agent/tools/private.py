@@ -54,7 +54,7 @@ class Private:
         linked = stat.S_ISREG(status.st_mode) and status.st_nlink > 1  # it has other names
         if (
             _tells_of_processes(status.st_dev)
-            or identity in self._known()
+            or identity in self.known()
             or (linked and identity in self._below())
         ):
             raise _refused(shown)
@@ -68,13 +68,13 @@ class Private:
 
     def must_not_hold(self, root: str) -> None:
         """An error if a directory lies in one of those."""
-        known = self._known()
+        known = self.known()
         for one in (root, *map(str, Path(root).parents)):
             if _identity_of(one) in known:
                 raise _refused(root)
 
-    def _known(self) -> set[_Identity]:
-        """What there is of them at this moment; a link is what it leads to."""
+    def known(self) -> set[_Identity]:
+        """What there is of them at this moment, by device and inode; a link is what it leads to."""
         found = map(_identity_of, (*self._names(), *self.folders))
         return {identity for identity in found if identity is not None}
 

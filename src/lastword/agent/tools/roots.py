@@ -109,7 +109,12 @@ class Roots:
         self._known = sorted(known.items(), key=lambda pair: len(pair[0]), reverse=True)
 
     def __str__(self) -> str:
-        return ", ".join(dict.fromkeys([self.first, *(real for _, real in self._known)]))
+        return ", ".join(self.every)
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All of them, by the paths to which no link leads."""
+        return tuple(dict.fromkeys([self.first, *(real for _, real in self._known)]))
 
     def split(self, path: str) -> tuple[str, str] | None:
         """The root that a path begins in, and the rest of it; None if it is in none."""

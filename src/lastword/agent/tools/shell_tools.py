@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import TypeAlias
 
 from pydantic_ai import RunContext
 from pydantic_ai.exceptions import ToolFailed
@@ -32,8 +34,11 @@ _FORGOTTEN = "A `cd` holds for that command line only."
 _LASTING = "A `cd` lasts: the next command begins where the last one has ended."
 
 
-def shell_tools(shell: Shell) -> FunctionToolset[Run]:
-    """All five."""
+Around: TypeAlias = Callable[[Run, str], AbstractAsyncContextManager[None]]
+
+
+def shell_tools(shell: Shell, around: Around) -> FunctionToolset[Run]:
+    """All five. A command runs within what there is to be `around` it."""
     tools = FunctionToolset[Run]()
 
     @tools.tool(name="shell", description=description(shell))
@@ -46,8 +51,9 @@ def shell_tools(shell: Shell) -> FunctionToolset[Run]:
         stdin: bool = False,
         background: bool = False,
     ) -> str:
-        told = shell.run(ctx.deps, command, wait, workdir, pty, stdin, background)
-        return await _told(told)
+        async with around(ctx.deps, command):
+            told = shell.run(ctx.deps, command, wait, workdir, pty, stdin, background)
+            return await _told(told)
 
     @tools.tool(metadata=_READS)
     async def shell_read(ctx: RunContext[Run], id: str, offset: int = 0, wait: float = 0) -> str:

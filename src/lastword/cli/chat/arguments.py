@@ -23,5 +23,14 @@ def arguments_line(arguments: str) -> str:
     return short(", ".join([*(_value(value) for _, value in named[:1]), *rest]), _LONGEST)
 
 
+def is_about(arguments: str, text: str) -> bool:
+    """Whether this is one of them, to the letter, and so in their line."""
+    try:
+        plain: object = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(plain, dict) and text in cast("dict[str, object]", plain).values()
+
+
 def _value(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from lastword.cli import own_engine, settings
+from lastword.cli.chat.output import OUTPUTS
 from lastword.cli.chat.start import chat
 from lastword.cli.chat.words import plain
 from lastword.errors import LastwordError
@@ -37,7 +38,12 @@ def options(parser: argparse.ArgumentParser) -> None:
         (("--store",), "ADDRESS", f"where it is kept ({settings.STORE}, or LASTWORD_STORE)"),
     ):
         parser.add_argument(*names, metavar=shown, help=about)
+    parser.add_argument(
+        "--output", choices=OUTPUTS, default="text",
+        help="with -p: the words, one JSON object at the end, or a line of JSON for each entry",
+    )  # fmt: skip
     own_engine.option(parser)
+    own_engine.how(parser)
     settings.lease_option(parser)
     settings.options(parser)
 
@@ -91,13 +97,14 @@ class _Talks(NamedTuple):
     model: str
     mode: Policy
     store: str
+    own: own_engine.OwnEngine | None = None
 
 
 def _engine(asked: argparse.Namespace) -> _Talks:
     """A team's own."""
-    engine = own_engine.engine_named(asked.engine)
+    own = own_engine.found(asked)
     mode, store = own_engine.mode_of(asked), own_engine.store_of(asked)
-    return _Talks(engine, None, asked.engine, mode, store)
+    return _Talks(own.engine, None, asked.engine, mode, store, own)
 
 
 def _agent(asked: argparse.Namespace) -> _Talks:
@@ -116,6 +123,8 @@ async def _talk(to: _Talks, asked: argparse.Namespace) -> int:
         before_tool=to.questions.as_before_tool() if to.questions else None,
         grace=GRACE,
     ) as runtime:
+        if to.own and (note := await to.own.ready()):
+            print(note, file=sys.stderr)
         return await chat(
             runtime,
             asked.session,
@@ -123,4 +132,5 @@ async def _talk(to: _Talks, asked: argparse.Namespace) -> int:
             questions=to.questions,
             model_name=to.model,
             mode=to.mode,
+            output=asked.output,
         )

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from textwrap import fill
 from typing import Protocol, TypeAlias
 
+from lastword.cli.chat.choosing import chosen, listing
 from lastword.cli.chat.words import short
 from lastword.core.model import Policy
 from lastword.errors import LastwordError
@@ -21,9 +23,11 @@ _COMMAND = re.compile(r"/[a-z]+( .*)?", re.DOTALL)
 _OWN_HELP = """\
 Esc             stop; so do Ctrl-C, /stop, and plain words: stop, cancel, enough
 Ctrl-C twice    leave, if nothing is going; so do Ctrl-D and /quit
-/undo TEXT      while an answer is being made: say this instead, and leave
+/instead TEXT   while an answer is being made: say this instead, and leave
                 the answer out of the conversation
-/sessions       the sessions there are; /session ID goes to one, or begins it"""
+/sessions       the sessions there are, the newest first; /session goes to one
+                by its number or its name, or begins it; /new begins one
+/model          which model answers here"""
 _UNDER = " " * 16  # below what a command does
 _LAST_HELP = "A \\ at the end of a line goes on in the next. A space before a / says it."
 
@@ -36,6 +40,8 @@ class TerminalTalk(commands.CommandHost, Protocol):
 
     def say(self, text: str) -> None: ...
     def leave(self) -> None: ...
+    @property
+    def model(self) -> str: ...
     async def go_to(self, session: str) -> None: ...
     async def send(self, text: str, mode: Policy) -> None: ...
 
@@ -84,11 +90,11 @@ async def _quit(talk: TerminalTalk, _: str) -> None:
     talk.leave()
 
 
-async def _undo(talk: TerminalTalk, text: str) -> None:
+async def _instead(talk: TerminalTalk, text: str) -> None:
     if talk.session.active is None:
         talk.say(
-            "Nothing is going. /undo replaces an answer while it is being made; "
-            "one that is complete stays in the conversation."
+            "Nothing is going. /instead replaces an answer while it is being made; "
+            "one that is complete stays in the conversation, and /again asks it anew."
         )
     elif text:
         await talk.send(text, "rollback")
@@ -100,21 +106,34 @@ async def _undo(talk: TerminalTalk, text: str) -> None:
         )
 
 
-async def _sessions(talk: TerminalTalk, _: str) -> None:
-    names = dict.fromkeys((*await talk.runtime.sessions(), talk.session.id))
-    talk.say("\n".join(f"{'*' if n == talk.session.id else ' '} {short(n, 70)}" for n in names))
+async def _sessions(talk: TerminalTalk, words: str) -> None:
+    talk.say("\n".join(await listing(talk.runtime, talk.session.id, words)))
 
 
 async def _session(talk: TerminalTalk, name: str) -> None:
     if not name:
-        raise ValueError("/session takes the name of one; /sessions lists them")
-    await talk.go_to(name)
+        raise ValueError("/session takes a number or a name; /sessions lists them")
+    await talk.go_to(await chosen(talk.runtime, name))
+
+
+async def _new(talk: TerminalTalk, name: str) -> None:
+    there = name or f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S}"
+    if await talk.runtime.overview(there):
+        raise ValueError(f"there is a session {there} already; /session goes to it")
+    await talk.go_to(there)
+
+
+async def _model(talk: TerminalTalk, _: str) -> None:
+    which = talk.model or "The agent does not say which model answers."
+    talk.say(f"{short(which, 70)}. `lastword chat --model NAME` begins with another.")
 
 
 _OWN: dict[str, Command] = {
     "help": _help,
     "quit": _quit,
-    "undo": _undo,
+    "instead": _instead,
     "sessions": _sessions,
     "session": _session,
+    "new": _new,
+    "model": _model,
 }

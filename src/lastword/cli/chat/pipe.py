@@ -15,6 +15,7 @@ from secrets import token_hex
 from typing import TextIO
 
 from lastword.cli.chat.asking import OpenQuestions
+from lastword.cli.chat.output import Form, Output
 from lastword.cli.chat.piped import Piped
 from lastword.cli.chat.words import plain, receipt_lines, short
 from lastword.cli.chat.writing import Writing
@@ -52,6 +53,7 @@ async def run_once(
     *,
     questions: OpenQuestions | None = None,
     by: str = "",
+    output: Output = "text",
 ) -> int:
     """Send a message, write its answer as it comes, and return the exit code.
 
@@ -60,7 +62,7 @@ async def run_once(
     would have to be asked is not allowed.
     """
     told = Writing(err)
-    once = _Once(runtime.session(session_id), _Output(out), told, questions)
+    once = _Once(runtime.session(session_id), _Output(out), told, questions, output)
     with once.heeding_signals():
         code = await once.run(text, by)
         await told.rest(_HOME)
@@ -91,11 +93,17 @@ class _Once:
     """One message, from its sending to the exit code."""
 
     def __init__(
-        self, session: Session, out: _Output, told: Writing, questions: OpenQuestions | None
+        self,
+        session: Session,
+        out: _Output,
+        told: Writing,
+        questions: OpenQuestions | None,
+        output: Output,
     ) -> None:
         self._questions = questions
         self._session = session
         self._out = out
+        self._form = Form(output, session.id, out.put)
         self._told = told
         self._loop = asyncio.get_running_loop()
         self._tasks = Tasks("chat")
@@ -128,7 +136,8 @@ class _Once:
         code = _BY_SIGNAL + number
         if self._signalled:
             os._exit(code)  # what has not ended is ended by its wardens
-        self._out.writing.cut()
+        if self._form.is_text:
+            self._out.writing.cut()
         if self._answering:
             self._answering.cancel()  # before the stop: what is not accepted yet never will be
         self._signalled = code, self._session.stop()
@@ -171,15 +180,18 @@ class _Once:
         return int(outcome is not Outcome.COMPLETED)
 
     async def _read(self, following: Following, message: str) -> None:
-        piped = Piped(message, self._out.put, self._deny)
+        piped = Piped(message, self._form.words, self._deny)
         try:
-            async for _, changes in following.heard():
+            async for event, changes in following.heard():
                 piped.tell(changes, following.picture)
+                if piped.is_about(event.fact):
+                    self._form.happened(event)
                 if piped.outcome is not None:
                     break
-            if piped.outcome not in _TO_THE_END:
+            if self._form.is_text and piped.outcome not in _TO_THE_END:
                 self._out.writing.cut()
         finally:
+            self._form.over(piped.outcome or Outcome.STOPPED, piped.error)
             self._out.end()
 
     async def _say_what_is_under_way(self) -> None:

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from lastword.core import scene
+from lastword.core.entries import Said
 from lastword.core.model import MessageId, Outcome, RunId
 from lastword.core.picture import Picture
 from lastword.core.question import Question
 from lastword.core.scene import Change
+from lastword.core.story import Fact, run_of
 
 
 class Piped:
@@ -26,6 +28,7 @@ class Piped:
         ask: Callable[[Question], None],
     ) -> None:
         self.outcome: Outcome | None = None  # how it ended
+        self.error = ""
         self._message = MessageId(message)
         self._put = put
         self._ask = ask
@@ -40,6 +43,12 @@ class Piped:
         if not waits and self._run is None and not self._next and self.outcome is None:
             self.outcome = Outcome.WITHDRAWN  # it has no place, and waits for none
 
+    def is_about(self, fact: Fact) -> bool:
+        """Whether it is of this message, or of the run that answers it."""
+        if isinstance(fact, Said):
+            return fact.message.id == self._message
+        return self._run is not None and run_of(fact) == self._run
+
     def _tell(self, change: Change) -> None:  # noqa: C901, PLR0912 - one match
         match change:
             case scene.Placed(item):
@@ -51,7 +60,7 @@ class Piped:
                     self._put(text)
             case scene.TurnIs(head):
                 if head.run == self._run and head.outcome:
-                    self.outcome = Outcome(head.outcome)
+                    self.outcome, self.error = Outcome(head.outcome), head.error
             case scene.AskOpened(question):
                 self._ask(question)
             case scene.MessageIs() | scene.PendingIs() | scene.QueueIs() | scene.ItemGone():

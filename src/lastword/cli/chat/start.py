@@ -13,6 +13,7 @@ from secrets import token_hex
 
 from lastword.cli.chat import pipe
 from lastword.cli.chat.asking import OpenQuestions
+from lastword.cli.chat.output import Output
 from lastword.cli.chat.piped_command import PipedCommand
 from lastword.cli.chat.words import plain
 from lastword.core.model import DEFAULTS, Policy
@@ -33,6 +34,7 @@ async def chat(
     model_name: str = "",
     mode: Policy = DEFAULTS.on_message,
     by: str = "",
+    output: Output = "text",
 ) -> int:
     """Talk to a session; with a prompt, only that, and "-" is what the input holds.
 
@@ -54,7 +56,7 @@ async def chat(
             return int(done.failed)
         name = session or f"prompt {datetime.now().astimezone():%Y-%m-%d %H:%M:%S} {token_hex(2)}"
         return await pipe.run_once(
-            runtime, name, text, sys.stdout, sys.stderr, questions=questions, by=by
+            runtime, name, text, sys.stdout, sys.stderr, questions=questions, by=by, output=output
         )
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         why = "this is not a terminal; lastword chat -p TEXT sends one message"

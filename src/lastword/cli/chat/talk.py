@@ -1,4 +1,8 @@
-"""A person talks to a session in a terminal, and has the last word in it."""
+"""A person talks to a session in a terminal, and has the last word in it.
+
+A stop is asked for in the step in which somebody says so, and what had not been accepted by then is
+not sent; it is told as such.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +59,7 @@ class Chat:
         self.session: Session = runtime.session(session_id)
         self.mode: Policy = mode
         self.rollback = False
-        self._model = model_name
+        self.model = model_name
         self.by = by
         self._questions = questions
         self._screen = Screen(
@@ -145,7 +149,7 @@ class Chat:
         running = self._telling.started if session.active else 0
         parts = [
             short(session.id, 30),
-            short(self._model, 30),
+            short(self.model, 30),
             self.mode,
             "stopping …" if self._telling.stopping else "answering" if session.active else "",
             f"{count(running, 'process')} started" if running else "",

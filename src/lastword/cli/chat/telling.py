@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import Literal, Protocol, assert_never
 
-from lastword.cli.chat.arguments import arguments_line
+from lastword.cli.chat.arguments import arguments_line, is_about
 from lastword.cli.chat.blocks import Block, Blocks
 from lastword.cli.chat.paint import Paint, Style
 from lastword.cli.chat.words import (
@@ -108,7 +108,8 @@ class Telling:
                 self._messages[said.message.id] = said.message
             case scene.ProcessStarts(news):
                 self.started += 1
-                self.say(f"$ {short(news.command, 200)}")
+                if not self._is_shown(news.command):
+                    self.say(f"$ {short(news.command, 200)}")
             case scene.ProgramIs(cell):
                 self._cell(cell)
             case scene.ItemGone() | scene.PartGone() | scene.PendingIs():
@@ -193,6 +194,10 @@ class Telling:
         elif part.call not in self._calls:
             self.finish()
             self._calls[part.call] = part, self._loop.time()
+
+    def _is_shown(self, command: str) -> bool:
+        """Whether the line of a call that is being made says it."""
+        return any(is_about(part.arguments, command) for part, _ in self._calls.values())
 
     def _said(self, id_: MessageId) -> None:
         self.finish()

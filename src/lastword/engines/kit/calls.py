@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar, cast
 
 from lastword.core.entries import Native, Nature
+from lastword.core.shown import as_object
 from lastword.engines.kit.reaching import making
+from lastword.engines.kit.threads import hold_threads
 from lastword.runtime.call import Call
+from lastword.runtime.executor import Part
 from lastword.runtime.fence import is_async
 from lastword.runtime.framework import ForFrameworks, run_inside
 from lastword.runtime.run import Run
@@ -32,6 +37,14 @@ class Calls:
     def __init__(self, run: Run) -> None:
         self.run = run
         self._open: dict[str, Call[Any]] = {}
+        hold_threads()
+        _kept.set(self)
+
+    @staticmethod
+    def of(run: ForFrameworks) -> Calls | None:
+        """Those that its engine keeps, for what is done in it."""
+        calls = _kept.get()
+        return calls if calls and calls.run is run else None
 
     def ask(
         self,
@@ -50,9 +63,28 @@ class Calls:
             self._open[id] = asked
         return self._open[id]
 
+    @property
+    def open(self) -> tuple[tuple[str, Call[Any]], ...]:
+        """Those that are not settled, by the ids that their provider gave."""
+        return tuple(self._open.items())
+
     def get(self, id: str) -> Call[Any] | None:
         """One that is not settled."""
         return self._open.get(id)
+
+    def take(self, id: str) -> Call[Any] | None:
+        """The same, for who settles it."""
+        return self._open.pop(id, None)
+
+    def find(self, name: str, arguments: str | Mapping[str, Any]) -> str:
+        """The id of the first like this that nobody makes yet; empty if there is none.
+
+        What a framework did to its arguments does not matter if no other can be meant.
+        """
+        given = _read(as_said(arguments))
+        named = [key for key, one in self._open.items() if one.name == name and not one.made]
+        like = [key for key in named if _read(self._open[key].arguments) == given]
+        return (like or (named if len(named) == 1 else [""]))[0]
 
     async def make(self, id: str, body: Callable[[], Awaitable[R] | R]) -> R:
         """Make it; a body that is not async has a thread. `NotMade` if it was not allowed."""
@@ -69,7 +101,7 @@ class Calls:
 
     def skip(self, id: str, why: str) -> None:
         """It is not made, and the model is told why."""
-        if call := self._open.pop(id, None):
+        if call := self.take(id):
             call.skip(why)
 
     def forget(self, id: str) -> None:
@@ -79,30 +111,70 @@ class Calls:
     def __len__(self) -> int:
         return len(self._open)
 
+    def __bool__(self) -> bool:
+        return True  # `if calls := own_calls()` asks whether there are such, and not how many
+
+
+_kept: ContextVar[Calls | None] = ContextVar("lastword_calls", default=None)
+
 
 async def inner(
-    name: str, arguments: str | Mapping[str, Any], body: Callable[[], Awaitable[R]]
+    name: str,
+    arguments: str | Mapping[str, Any],
+    body: Callable[[], Awaitable[R]],
+    *,
+    render: Callable[[object], str] | None = None,
 ) -> R:
     """Make a call of an agent that a tool runs, which the session's own model is not shown.
 
     It is made where this is awaited, which may be an event loop in a thread of the tool's. Outside
-    of runs, `body` is simply awaited.
+    of runs, `body` is simply awaited. `render` says what it gave as the log keeps it.
     """
     run = run_inside()
     if run is None:
         return await body()
-    here = asyncio.get_running_loop() is run.loop
-    call = await _on(run, _begun(run, name, as_said(arguments)), here=here)
-    with making(call), call.under_way() as part:
-        try:
-            result = await body()
-        except Exception as error:
-            _soon(run, call, error, here=here)
-            raise
+    call = await on_its_loop(run, _begun(run, name, arguments))
+    call.render = render or call.render
+    with carrying_out(run, call) as part:
+        result = await body()
         part.gave(result)
-    _soon(run, call, result, here=here)
     run.must_hold(f"use of the result of {name}")
     return result
+
+
+def inside(run: ForFrameworks, name: str, arguments: str | Mapping[str, Any]) -> Call[Any]:
+    """Write down a call of an agent inside a tool."""
+    return run.asked(name, as_said(arguments), nature="inner", late=True)
+
+
+async def _begun(run: ForFrameworks, name: str, arguments: str | Mapping[str, Any]) -> Call[Any]:
+    call = inside(run, name, arguments)
+    await ready(call)
+    return call
+
+
+def _read(arguments: str) -> dict[str, Any]:
+    return json.loads(as_object(arguments))
+
+
+async def ready(call: Call[Any]) -> None:
+    """Ask and write down what comes before a tool."""
+    try:
+        await call.ready()
+    except PermissionError as error:
+        raise NotMade(str(error)) from error
+
+
+@contextmanager
+def carrying_out(run: ForFrameworks, call: Call[Any]) -> Generator[Part]:
+    """Around what a call is, in whichever thread; it says what it `gave`."""
+    with making(call), call.under_way() as part:
+        try:
+            yield part
+        except Exception as error:
+            _end(run, call, error)
+            raise
+    _end(run, call, part.ended.gave if part.ended else None)
 
 
 def as_said(arguments: str | Mapping[str, Any]) -> str:
@@ -112,24 +184,23 @@ def as_said(arguments: str | Mapping[str, Any]) -> str:
     return json.dumps(dict(arguments), ensure_ascii=False, default=str)
 
 
-async def _begun(run: ForFrameworks, name: str, arguments: str) -> Call[Any]:
-    call: Call[Any] = run.asked(name, arguments, nature="inner", late=True)
+def is_home(run: ForFrameworks) -> bool:
+    """Whether this is done on the run's own event loop."""
     try:
-        await call.ready()
-    except PermissionError as error:
-        raise NotMade(str(error)) from error
-    return call
+        return asyncio.get_running_loop() is run.loop
+    except RuntimeError:
+        return False
 
 
-async def _on(run: ForFrameworks, work: Coroutine[Any, Any, R], *, here: bool) -> R:
+async def on_its_loop(run: ForFrameworks, work: Coroutine[Any, Any, R]) -> R:
     """Await it on the run's own event loop."""
-    if here:
+    if is_home(run):
         return await work
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, run.loop))
 
 
-def _soon(run: ForFrameworks, call: Call[Any], came_of: object, *, here: bool) -> None:
-    if here:
+def _end(run: ForFrameworks, call: Call[Any], came_of: object) -> None:
+    if is_home(run):
         call.end(came_of)
     else:  # should a stop be quicker, the part says what came of it
         run.loop.call_soon_threadsafe(call.end, came_of)

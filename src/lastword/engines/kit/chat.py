@@ -16,15 +16,19 @@ from lastword.runtime.checks import encodable
 CHAT = "openai.chat"
 
 
-def chat(history: Iterable[Shown], *, whose: str = CHAT) -> list[Item]:
-    """`messages` of a chat completion. `whose` natives are given back: the ids of its calls."""
+def chat(history: Iterable[Shown], *, whose: str = CHAT, files: bool = True) -> list[Item]:
+    """`messages` of a chat completion. `whose` natives are given back: the ids of its calls.
+
+    Without `files`, those are told by name, and each content is a text.
+    """
     ids, messages = Ids(whose), list[Item]()
     for side, items in sides(history, whose):
         if side == "model":
             messages.append(_said(items, ids))
             continue
         messages += [_result(item, ids) for item in items if item.role == "result"]
-        if content := [one for item in items if item.role != "result" for one in told(item)]:
+        others = [item for item in items if item.role != "result"]
+        if content := [one for item in others for one in (told if files else _named)(item)]:
             messages.append({"role": "user", "content": _content(content)})
     return messages
 
@@ -46,6 +50,11 @@ def _said(items: Sequence[Shown], ids: Ids) -> Item:
 
 def _result(item: Shown, ids: Ids) -> Item:
     return {"role": "tool", "tool_call_id": ids.of(item), "content": encodable(item.text)}
+
+
+def _named(item: Shown) -> list[Content]:
+    content = told(item, lambda _: False)
+    return [f"[{one.url}]" if isinstance(one, PictureLink) else one for one in content]
 
 
 def _content(content: Sequence[Content]) -> str | list[Item]:

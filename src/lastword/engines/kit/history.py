@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from lastword.core.model import CallId
 from lastword.core.shown import Shown
-from lastword.engines.kit.files import Content, content_of, read_by_all
+from lastword.engines.kit.files import Content, Reads, content_of, read_by_all
 from lastword.engines.kit.wire import is_id, kept, wire_id
 from lastword.runtime.checks import encodable
 
@@ -58,8 +58,8 @@ class Ids:
         return own
 
 
-def told(item: Shown) -> list[Content]:
+def told(item: Shown, reads: Reads = read_by_all) -> list[Content]:
     """What stands on the person's side, with the files that all providers take."""
     if item.role == "user":
-        return content_of(item.text, item.message, read_by_all)
+        return content_of(item.text, item.message, reads)
     return [f"[{encodable(item.text)}]"]

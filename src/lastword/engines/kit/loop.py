@@ -17,7 +17,6 @@ from lastword.core.shown import Shown, as_object
 from lastword.engines.kit.calls import Calls, NotMade
 from lastword.engines.kit.declined import ShownHistory
 from lastword.engines.kit.rendering import explain, render
-from lastword.engines.kit.threads import hold_threads
 from lastword.engines.kit.tools import FunctionTool
 from lastword.engines.kit.trouble import ModelFailed
 from lastword.engines.kit.wire import native, wire_id
@@ -67,13 +66,13 @@ class HeardAnswer:
         if piece:
             self._join("assistant", piece)
             self.said = True
-            await self._pass_on(self.run.emit(piece))
+            await self._pass_on(self.run.emit(piece, soon=True))
 
     async def think(self, piece: str) -> None:
         """It thinks this."""
         if piece:
             self._join("thinking", piece)
-            await self._pass_on(self.run.think(piece))
+            await self._pass_on(self.run.think(piece, soon=True))
 
     async def seal(self, of: Literal["text", "thinking"], **kept: object) -> None:
         """What it said, or thought, so far is whole; the provider wants this back with it."""
@@ -136,7 +135,6 @@ class Loop:
 
     async def __call__(self, history: Sequence[Shown], ask: Ask) -> None:
         """Until the model asks for nothing more."""
-        hold_threads()
         showing, refused = ShownHistory(self._run, history), None
         while True:
             await self._told()

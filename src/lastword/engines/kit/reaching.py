@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
+from lastword.engines.kit.threads import hold_threads
 from lastword.runtime.executor import Part
 from lastword.runtime.framework import ForFrameworks, run_inside
 
@@ -37,11 +38,20 @@ _making: ContextVar[_Making | None] = ContextVar("lastword_making", default=None
 @contextmanager
 def making(call: Counted) -> Generator[None]:
     """What is reached inside belongs to this call."""
-    token = _making.set(_Making(call, run_inside()))
+    run = run_inside()
+    if run is not None:
+        hold_threads()
+    token = _making.set(_Making(call, run))
     try:
         yield
     finally:
         _making.reset(token)
+
+
+def is_making(run: ForFrameworks) -> bool:
+    """Whether this is inside of a call of this run's."""
+    made = _making.get()
+    return made is not None and made.run is run
 
 
 @contextmanager

@@ -135,26 +135,33 @@ class SdkEngine(ABC, Generic[C]):
 
     def failed(self, error: Exception, heard: HeardAnswer) -> Declining:
         """An error of the client's, in words."""
-        body = getattr(error, "body", None)
-        status: int = getattr(error, "status_code", 0)
-        if body is None and status < 400:
-            why, begun = str(error.__cause__ or error), heard.said
-            return Declining(unreached(why, model=self.model, begun=begun, failed=begun), 0)
-        fields = error_in(body)
-        message = str(fields.get("message") or getattr(error, "message", "") or error)
-        kinds = [kind for name in _KINDS if isinstance(kind := fields.get(name), str)]
-        what = declined(status, kinds, message)
-        if status < 400:  # it came inside of a stream
-            return self._broken(message, what, heard)
-        return Declining(of_http(status, message, model=self.model, begun=heard.said), what)
+        return declining(error, model=self.model, said=heard.said)
 
     def failed_with(self, code: str | None, message: str, heard: HeardAnswer) -> Declining:
         """An error that a provider tells of inside of its stream."""
-        return self._broken(message, declined(0, [code or ""], message), heard)
+        return broken(code, message, model=self.model, said=heard.said)
 
-    def _broken(self, message: str, what: int, heard: HeardAnswer) -> Declining:
-        told = unreached(message, model=self.model, begun=heard.said, failed=True)
-        return Declining(told, what)
+
+def declining(error: Exception, *, model: str, said: bool) -> Declining:
+    """An error of a provider's client, in words; `said` if a part of the answer was told."""
+    body = getattr(error, "body", None)
+    status: int = getattr(error, "status_code", 0)
+    if body is None and status < 400:
+        why = str(error.__cause__ or error)
+        return Declining(unreached(why, model=model, begun=said, failed=said), 0)
+    fields = error_in(body)
+    message = str(fields.get("message") or getattr(error, "message", "") or error)
+    kinds = [kind for name in _KINDS if isinstance(kind := fields.get(name), str)]
+    what = declined(status, kinds, message)
+    if status < 400:  # it came inside of a stream
+        return Declining(unreached(message, model=model, begun=said, failed=True), what)
+    return Declining(of_http(status, message, model=model, begun=said), what)
+
+
+def broken(code: str | None, message: str, *, model: str, said: bool) -> Declining:
+    """An error that a provider tells of inside of its stream, in words."""
+    told = unreached(message, model=model, begun=said, failed=True)
+    return Declining(told, declined(0, [code or ""], message))
 
 
 async def events(stream: AsyncIterable[Any], heard: HeardAnswer) -> AsyncIterator[Any]:

@@ -4,6 +4,9 @@
 not async. They come by the event loop's default executor, in the context of who asked. So that is
 one which asks whose it is: inside of a run a thread is fenced as that run's, checked as it begins
 and named if it does not end; outside it does what the loop's own did.
+
+No engine has to ask for it: it is so from where a run's calls are kept (`Calls`), and where one is
+made (`making`).
 """
 
 from __future__ import annotations
@@ -47,12 +50,16 @@ _held: WeakKeyDictionary[asyncio.AbstractEventLoop, HeldThreads] = WeakKeyDictio
 
 
 def hold_threads() -> None:
-    """From here on, threads of runs on this event loop are held. Ask at the beginning of each run.
+    """From here on, threads of runs on this event loop are held. It is asked again and again.
 
     An app may have set an executor of its own since: it is kept, for what is outside of runs. Loops
-    that do not say which they have (uvloop) are given this one once, in place of what they had.
+    that do not say which they have (uvloop) are given this one once, in place of what they had. In
+    a thread without an event loop there is nothing to hold.
     """
-    loop = asyncio.get_running_loop()
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return
     ours = _held.get(loop)
     now = getattr(loop, "_default_executor", ours)
     if ours is not None and now is ours:

@@ -32,16 +32,19 @@ from pydantic_ai.usage import UsageLimits
 
 from lastword.core.model import Message
 from lastword.core.shown import Shown
+from lastword.engines.kit.approving import Approve
 from lastword.engines.kit.compaction import Compaction
 from lastword.engines.kit.declined import ShownHistory
+from lastword.engines.kit.moved import FrameworkMoved
 from lastword.engines.kit.trouble import UNSENDABLE, ModelFailed, no_answer
 from lastword.engines.pydantic_ai.calls import ModelCalls
 from lastword.engines.pydantic_ai.compaction import asking
 from lastword.engines.pydantic_ai.converted import GivenHistory
 from lastword.engines.pydantic_ai.declined import Unsendable, declined, was_sent
-from lastword.engines.pydantic_ai.fenced import Approve, Fenced, Sending, hold_nested_agents
+from lastword.engines.pydantic_ai.fenced import Fenced, Sending, hold_nested_agents
 from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import content_of, native_of
+from lastword.engines.pydantic_ai.names import look
 from lastword.engines.pydantic_ai.prompt import Prompted
 from lastword.engines.pydantic_ai.rendering import rendered
 from lastword.engines.pydantic_ai.trouble import GARBLED, in_words
@@ -49,7 +52,7 @@ from lastword.runtime.run import Run
 
 hold_nested_agents()  # from here on, in whatever engine's run
 
-__all__ = ["Approve", "Compaction", "Fenced", "ModelFailed", "PydanticAI"]
+__all__ = ["Approve", "Compaction", "Fenced", "FrameworkMoved", "ModelFailed", "PydanticAI"]
 
 
 class PydanticAI:
@@ -65,6 +68,7 @@ class PydanticAI:
         compaction: Compaction | None = None,
         most_requests: int | None = None,  # to the model, in one run; None: as many as it takes
     ) -> None:
+        look()
         self._agent = agent
         self._deps = deps
         self._model = model
@@ -185,6 +189,7 @@ class _Heard:
                 break
             self.begun = True
             self.said = await _say(self._run, event) or self.said
+        await self._run.said()
         await self._showing.taken()
 
 
@@ -195,13 +200,13 @@ async def _say(run: Run, event: AgentStreamEvent) -> bool:
             PartStartEvent(part=TextPart(content=text))
             | PartDeltaEvent(delta=TextPartDelta(content_delta=text))
         ) if text:
-            await run.emit(text)
+            await run.emit(text, soon=True)
             return True
         case (
             PartStartEvent(part=ThinkingPart(content=text))
             | PartDeltaEvent(delta=ThinkingPartDelta(content_delta=text))
         ) if text:
-            await run.think(text)
+            await run.think(text, soon=True)
         case PartEndEvent(part=TextPart() | ThinkingPart() as part):
             await run.said()  # before what is sealed, or called, after it
             if native := native_of(part):

@@ -122,7 +122,7 @@ class ModelCalls:
 
     def settle(self, messages: Iterable[ModelMessage]) -> None:
         """What the model is told of calls that reached no tool is what became of them."""
-        if not self._calls:
+        if len(self._calls) == 0:
             return
         for message in messages:
             for part in message.parts if isinstance(message, ModelRequest) else ():

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from functools import cache, wraps
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import (
@@ -41,6 +41,7 @@ from pydantic_ai.tools import (
 )
 from pydantic_core import ValidationError, to_jsonable_python
 
+from lastword.engines.kit.approving import Approve, denied
 from lastword.engines.kit.reaching import making
 from lastword.engines.kit.trouble import BROKE_OFF, NO_ANSWER, ModelFailed
 from lastword.engines.pydantic_ai.calls import ModelCalls
@@ -49,14 +50,12 @@ from lastword.engines.pydantic_ai.elsewhere import hold_handlers
 from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import with_own_ids
 from lastword.engines.pydantic_ai.innermost import hold_functions, hold_toolsets
+from lastword.engines.pydantic_ai.names import look
 from lastword.engines.pydantic_ai.requests import hold_models
 from lastword.engines.pydantic_ai.sendable import safe_parameters
 from lastword.engines.pydantic_ai.trouble import broke_off
 from lastword.runtime.framework import run_inside
-from lastword.runtime.run import Run
 
-_NOT_ALLOWED = "the person did not allow it"
-_NOBODY = "it needs to be allowed, and nobody can be asked here; it was not called"
 _ELSEWHERE = "it is carried out elsewhere, and nothing is connected here that does; it was not"
 
 
@@ -67,6 +66,7 @@ def hold_nested_agents() -> None:
     It is done where every way to run an agent comes by, `Agent.iter`, with the parameter that it
     has for that. An agent that is run anywhere else is left alone.
     """
+    look()
     hold_functions()
     hold_toolsets()
     hold_models()
@@ -88,12 +88,6 @@ def hold_nested_agents() -> None:
         return unheld(agent, *args, capabilities=given or None, **kwargs)
 
     Agent.iter = held  # pyright: ignore[reportAttributeAccessIssue] - it takes what it took
-
-
-class Approve(Protocol):
-    """Asks the person whether a tool that wants approval may be called."""
-
-    async def __call__(self, run: Run, tool: str, arguments: str) -> bool: ...
 
 
 @dataclass
@@ -226,25 +220,15 @@ class Sending(AbstractCapability[Any]):
             return None
         run, answers = self.calls.run, DeferredToolResults()
         for call in requests.approvals:
-            denied = await self._denied(call)
+            why = await denied(self.approve, run, call.tool_name, call.args_as_json_str())
             run.must_hold(f"this call of {call.tool_name}")
-            answers.approvals[call.tool_call_id] = ToolDenied(denied) if denied else ToolApproved()
-            if denied:
-                self.calls.skip(call.tool_call_id, denied)
+            answers.approvals[call.tool_call_id] = ToolDenied(why) if why else ToolApproved()
+            if why:
+                self.calls.skip(call.tool_call_id, why)
         for call in requests.calls:
             answers.calls[call.tool_call_id] = ToolFailed(_ELSEWHERE)
             self.calls.skip(call.tool_call_id, _ELSEWHERE)
         return answers
-
-    async def _denied(self, call: ToolCallPart) -> str:
-        """Why it may not be called; nothing if it may."""
-        if self.calls is None or self.approve is None:
-            return _NOBODY
-        try:
-            allowed = await self.approve(self.calls.run, call.tool_name, call.args_as_json_str())
-        except PermissionError as why:  # there was nobody to ask, say
-            return f"it was not called: {why}"
-        return "" if allowed else _NOT_ALLOWED
 
 
 def _why(error: ValidationError | ModelRetry) -> str:

@@ -10,31 +10,31 @@ lastword's; a framework that has moved them is an error at the start.
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import cache, wraps
-from typing import Any, cast
+from importlib import import_module
+from typing import Any
 
-from pydantic_ai import _function_schema, _output  # where functions are called
 from pydantic_ai.toolsets import AbstractToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
 
+from lastword.engines.kit.mcp import hold_mcp_requests
 from lastword.engines.kit.reaching import reached
+from lastword.engines.pydantic_ai.names import CHOOSES, FUNCTIONS, OUTPUTS, look_at_servers
 from lastword.engines.pydantic_ai.seams import Seam, checked
 from lastword.runtime.checks import must_not_be_generated, must_not_generate
 from lastword.runtime.fence import is_async, name_of
 from lastword.runtime.framework import run_inside
 
 _PASS_ON = ("pydantic_ai.toolsets.", "pydantic_ai.mcp")  # they call what is checked by itself
-_SENDS = ("mcp.client.session", "ClientSession", "send_request")
 
 
 @cache
 def hold_functions() -> None:
     """Check where the functions of tools and of outputs are called."""
-    schema = _function_schema.FunctionSchema
-    unheld = cast("Callable[..., Awaitable[Any]]", _of(schema, "call"))
+    schema: Any = import_module(FUNCTIONS).FunctionSchema
+    unheld: Callable[..., Awaitable[Any]] = schema.call
 
     @wraps(unheld)
     async def call(self: Any, args_dict: dict[str, Any], ctx: Any) -> Any:  # noqa: ANN401 - the framework's
@@ -51,25 +51,24 @@ def hold_functions() -> None:
 
 
 def _hold_choices() -> None:
-    """What a model can choose as its answer may be functions; older frameworks have no such."""
-    unheld = getattr(_output, "execute_choice_action", None)
-    if unheld is None:
-        return
+    """What a model can choose as its answer may be functions."""
+    outputs = import_module(OUTPUTS)
+    unheld: Callable[..., Awaitable[Any]] = getattr(outputs, CHOOSES)
 
     @wraps(unheld)
-    async def execute_choice_action(action: Callable[[], Any]) -> Any:  # noqa: ANN401
+    async def choose(action: Callable[[], Any]) -> Any:  # noqa: ANN401 - the team's own
         held = action if run_inside() is None else _guarded(action, name_of(action))
         return await unheld(held)
 
-    _output.execute_choice_action = execute_choice_action
+    setattr(outputs, CHOOSES, choose)
 
 
 def hold_toolsets() -> None:
     """Check where toolsets, of the framework and of others, are called; those there are by now."""
     for seam in _toolsets():
         seam.hold()
-    if (module := sys.modules.get(_SENDS[0])) is not None:
-        _hold_requests(_of(module, _SENDS[1]))
+    look_at_servers()
+    hold_mcp_requests()
 
 
 @cache
@@ -121,20 +120,6 @@ def _function(unheld: Callable[..., Any], begin: int) -> Callable[..., Any]:
     return call_func
 
 
-@cache
-def _hold_requests(session: type[Any]) -> None:
-    unheld = _of(session, _SENDS[2])
-
-    @wraps(unheld)
-    async def send_request(self: Any, request: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401
-        if getattr(request, "method", "") != "tools/call":
-            return await unheld(self, request, *args, **kwargs)
-        with reached(request.params.name):
-            return await unheld(self, request, *args, **kwargs)
-
-    session.send_request = send_request
-
-
 def _guarded(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     guard = _in_step if is_async(function) else _in_thread
     return guard(function, name)
@@ -168,12 +153,3 @@ def _in_thread(function: Callable[..., Any], name: str) -> Callable[..., Any]:
 async def _awaited(result: Awaitable[Any], name: str) -> Any:  # noqa: ANN401 - the tool's own
     with reached(name):
         return await result
-
-
-def _of(home: Any, name: str) -> Any:  # noqa: ANN401 - a name of the framework's
-    if (found := getattr(home, name, None)) is None:
-        raise ImportError(
-            f"{home.__name__} has no {name}: this pydantic-ai is of another make, and its tools "
-            "could not be held to their runs, so no agent was made an engine"
-        )
-    return found

@@ -8,6 +8,7 @@ import time
 
 SIZE = mmap.PAGESIZE
 NANO = 1_000_000_000
+ACTS, SHUT = 1, 2  # what stands on a run's page, once it has begun and once it may not act
 CLOCK: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # a machine's sleep counts
 
 

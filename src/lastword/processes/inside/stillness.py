@@ -33,10 +33,14 @@ class Stillness:
         self._held.clear()
 
     def _hold_below(self, proc: Procfs) -> int:
-        """How many there were who went on."""
+        """How many there were who went on.
+
+        Whoever was told before, and is in the kernel since (D), goes no further: it has forked as
+        `vfork` does, and waits there for a child that is held itself.
+        """
         found = 0
         for kin in proc.below(proc.me):
             if kin.state not in "Tt" and signals.to_kin(proc, kin, signal.SIGSTOP):
+                found += kin.state != "D" or (kin.pid, kin.start) not in self._held
                 self._held[kin.pid, kin.start] = kin
-                found += 1
         return found

@@ -23,7 +23,7 @@ from .family import Procfs, Relative
 from .nursery import tend
 from .page import PageReader
 from .wake import Wakeups
-from .worker import call_of_python
+from .worker import call_of_python, module_of_ours
 
 _GRACE_WITHOUT_HOST = 0.2
 _SOON, _AGAIN, _LATER = 1.0, 0.002, 0.05  # how often a kill is repeated in its first second, then
@@ -226,6 +226,8 @@ class WardenProcess:
                 pid = start.program(order, fds)
             elif kind == "python":
                 pid = start.forked(partial(call_of_python, order), fds)
+            elif kind == "module":
+                pid = start.forked(partial(module_of_ours, order), fds)
             elif kind == "nursery":
                 pid = start.forked(partial(tend, order), fds)
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import resource
 import signal
 import sys
 import traceback
@@ -18,6 +19,7 @@ from .wire import Message
 
 _MAIN = "__main__"
 _NAME = b"isolated tool"  # as `ps` and receipts show it, and its forks
+_RUN = b"isolated run"
 LOADING = "LASTWORD_IS_LOADING_A_TOOL"
 NOT_MAIN = "__lastword_worker__"  # what the host's script is called here, so that it does not run
 
@@ -34,6 +36,36 @@ def call_of_python(order: Message, fds: list[int]) -> None:
         target.write(reply)
     flush()
     os._exit(0)
+
+
+def module_of_ours(order: Message, fds: list[int]) -> None:
+    """Have a module serve its host, for as long as it does, and leave."""
+    *theirs, errors = fds
+    kernel.be_called(_RUN)
+    _be_first_to_go()
+    be_where_the_host_is(order, errors)
+    os.close(errors)
+    try:
+        _limit(order["limits"])
+        _found(partial(import_module, order["module"])).main(theirs, order["told"])
+    except BaseException:  # noqa: BLE001 - whatever it is ends this process, and nothing else
+        traceback.print_exc()
+    flush()
+    os._exit(1)
+
+
+def _be_first_to_go() -> None:
+    """If memory runs out, a run is killed, and not its host."""
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
+        score.write("800")
+
+
+def _limit(asked: dict[str, int]) -> None:
+    for name, most in asked.items():
+        number = int(getattr(resource, f"RLIMIT_{name}"))
+        hard = resource.getrlimit(number)[1]
+        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(number, (limit, limit))
 
 
 def be_where_the_host_is(order: Message, errors: int) -> None:

@@ -30,7 +30,10 @@ export function news(before, now) {
   if (now.stopping && !before.stopping) urgent.push("Stopping.");
   if (before.items !== now.items) {
     const known = new Map(before.items.map((item) => [item.key, item]));
-    for (const item of now.items.slice(-4)) polite.push(...toldOf(item, known.get(item.key)));
+    const last = before.items.at(-1)?.key;
+    const old = now.items.findIndex((item) => item.key === last); // what is new comes behind it
+    for (const [at, item] of [...now.items.entries()].slice(-4))
+      polite.push(...toldOf(item, known.get(item.key), at > old));
   }
   return { polite, urgent };
 }
@@ -40,14 +43,20 @@ function firstLines({ lines: all, summary }) {
   return [summary, ...all.slice(0, 20).map((line) => line.text)].filter(Boolean).join("\n");
 }
 
-/** @param {Item} item @param {Item | undefined} before @returns {string[]} */
-function toldOf(item, before) {
+/**
+ * @param {Item} item
+ * @param {Item | undefined} before
+ * @param {boolean} isNew an answer may come and be complete between two drawings
+ * @returns {string[]}
+ */
+function toldOf(item, before, isNew) {
   if (item === before) return [];
   if (item.kind === "receipt") {
     const { rows } = item.receipt;
     return [plain([headline(rows), ...noteworthy(rows).map(rowLine)].join(". "))];
   }
-  if (item.kind !== "turn" || before?.kind !== "turn" || before.outcome || !item.outcome) return [];
+  if (item.kind !== "turn" || !item.outcome) return [];
+  if (before ? before.kind !== "turn" || before.outcome : !isNew) return [];
   const text = item.parts
     .map((part) => (part.kind === "text" ? part.text : null))
     .filter((one) => one !== null)

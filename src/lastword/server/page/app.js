@@ -2,6 +2,8 @@
 // everything drawn once a frame, however many words came in it.
 
 import { Announcer, news } from "./announce.js";
+import { Anew, lastTurn } from "./anew.js";
+import { Changes } from "./changes.js";
 import { command } from "./commands.js";
 import "./composer.js";
 import "./conversation.js";
@@ -9,15 +11,18 @@ import "./head.js";
 import "./queue.js";
 import "./sessions.js";
 import "./timeline.js";
-import { showKeys } from "./dialogs.js";
+import { askTitle, showKeys } from "./dialogs.js";
 import { Desk } from "./desk.js";
 import { isLink } from "./key.js";
+import { Keeping } from "./keeping.js";
 import { listenForKeys } from "./keys.js";
 import { Notices } from "./notices.js";
 import { blank, reduce } from "./state.js";
 import { addressed, Shelf } from "./shelf.js";
 import { enter } from "./signin.js";
 import { nextTheme, theme } from "./theme.js";
+import { Telling } from "./telling.js";
+import { Usage } from "./usage.js";
 import { going, phase, stoppable } from "./view.js";
 import { call, sessionPath, Stream } from "./wire.js";
 
@@ -49,6 +54,7 @@ const parts = {
   queue: find("lw-queue"),
   composer: find("lw-composer"),
 };
+const telling = new Telling();
 const announcer = new Announcer(named("polite"), named("urgent"));
 const notices = new Notices(named("notice"), named("banner"), () => app.drawSoon());
 
@@ -77,7 +83,6 @@ class App {
     const next = reduce(this.state, action);
     if (next === this.state) return;
     this.state = next;
-    parts.composer.arrived(next.messages);
     this.drawSoon();
   }
 
@@ -98,9 +103,10 @@ class App {
     const link = notices.out ? "signed out" : this.link;
     const now = Date.now() / 1000 + this.skew;
     announcer.say(news(this.#told, state));
+    telling.heard(this.#told, state);
     this.#told = state;
     const level = me?.level ?? "";
-    parts.head.show(state, { link, level, theme: theme() });
+    parts.head.show(state, { link, level, theme: theme(), me });
     parts.conversation.show(state, notices.out ? null : me);
     parts.timeline.show(state, this.skew);
     parts.queue.show(state);
@@ -112,9 +118,10 @@ class App {
       stopping: phase(state) === "stopping" && !!state.stopping,
       may: this.may,
     });
+    parts.composer.heard(state);
     parts.sessions.show({ ...shelf.rows(state), me, now });
     notices.link(link, state);
-    const mark = MARKS[phase(state)] ?? "● ";
+    const mark = telling.mark || (MARKS[phase(state)] ?? "● ");
     document.title = `${mark}${state.title || "lastword"}${state.title ? " · lastword" : ""}`;
     document.body.dataset.session = state.known ? state.session : "";
     document.body.dataset.phase = phase(state);
@@ -183,6 +190,8 @@ class App {
     this.dispatch({ type: "event", event });
     if (event.kind === "snapshot" || kinds.some((one) => LISTED.has(one))) shelf.soon();
     if (event.kind === "snapshot" && event.items.length) this.#recall();
+    if (kinds.includes("usageis")) usage.heard();
+    if (event.kind === "snapshot") usage.read(!event.items.length);
     // what the person had fetched stays there
     if (event.kind === "snapshot" && before && before < event.before)
       this.loadOlder(event.before - before);
@@ -245,15 +254,27 @@ class App {
 const app = new App();
 const shelf = new Shelf(app, notices);
 const desk = new Desk(app, notices, parts);
+const anew = new Anew(app, notices, parts);
+const usage = new Usage(app);
+const changes = new Changes(app, notices);
+const keeping = new Keeping(notices, () => shelf.refresh());
 
 parts.sessions.begin({
   create: () => shelf.create(),
   remove: (session) => shelf.remove(session),
+  rename: async (session) => {
+    const title = await askTitle(session);
+    if (title !== null) keeping.rename(session.id, title);
+  },
+  pin: (session) => keeping.pin(session),
+  take: (session) => keeping.take(session.id),
+  search: (words) => shelf.search(words),
   more: () => shelf.more(),
 });
 parts.head.begin({
   menu: () => drawer(),
   keys: showKeys,
+  telling,
   theme: () => (nextTheme(), app.drawSoon()),
   processes: { ...desk.processes, may: app.may },
 });
@@ -263,10 +284,14 @@ parts.conversation.begin({
   answer: (question, choice) => desk.answer(question, choice),
   program: desk.program,
   putBack: (text) => parts.composer.insert(text),
-  suggest: (text) => {
-    desk.send(text, "takeover", crypto.randomUUID());
+  again: async (run, said) => {
+    const asked = await anew.ask(run, said);
     parts.composer.ready();
+    return asked;
   },
+  goOn: () => suggested("Go on."),
+  ready: () => parts.composer.ready(),
+  suggest: (text) => suggested(text),
 });
 parts.timeline.begin();
 parts.queue.begin(desk.queue);
@@ -278,12 +303,25 @@ const controls = {
   showReceipt: () => parts.conversation.showLastReceipt(),
   showProcesses: () => parts.head.openProcesses(),
   showQueue: () => parts.queue.focusFirst(),
+  showUsage: () => parts.head.openUsage(),
+  /** @param {string} paths */
+  diff: (paths) => void changes.diff(paths),
+  /** @param {string} paths */
+  undo: (paths) => void changes.undo(paths),
+  redo: () => void changes.redo(),
   showProgram: () => parts.conversation.focusQuestion(),
+  /** @param {string} text */
+  again: (text) => void anew.ask(lastTurn(app.state)?.run, text ? { text } : {}),
+  /** @param {string} title */
+  rename: (title) => void keeping.rename(app.state.session, title),
+  keep: () => void keeping.take(app.state.session),
   /** @param {string} words */
   say: (words) => notices.say(words),
 };
 parts.composer.begin({
-  send: async (text, mode, id) => command(text, controls) || desk.send(text, mode, id),
+  send: async (text, mode, id, files) =>
+    (!files.length && command(text, controls)) || desk.send(text, mode, id, files),
+  refused: (why) => notices.problem({ title: "Not attached:", detail: why }),
   stop: () => desk.stop(),
 });
 listenForKeys({
@@ -292,6 +330,12 @@ listenForKeys({
   create: () => shelf.create(),
   closeDrawer: () => drawer(false),
 });
+
+/** Say what the person pressed instead of typing it. @param {string} text */
+function suggested(text) {
+  parts.composer.say(text, "takeover");
+  parts.composer.ready();
+}
 
 /** On a narrow screen the sessions come in from the side. */
 function drawer(open = !document.body.classList.contains("drawer")) {

@@ -51,7 +51,16 @@ const appliers = {
   },
   processstarts: (state) => state, // it has no number yet
   programis: (state, { program }) => programmed(state, program),
-  usageis: (state) => state,
+  usageis: (state, { model, input_tokens: read, output_tokens: written }) => ({
+    ...state,
+    usage: state.usage && {
+      requests: state.usage.requests + 1,
+      input_tokens: state.usage.input_tokens + read,
+      output_tokens: state.usage.output_tokens + written,
+      model: model || state.usage.model,
+      filled: read + written,
+    },
+  }),
   phaseis: (state, { phase }) => ({ ...state, ...phase, level: phase.level || state.level }),
 };
 

@@ -14,7 +14,7 @@ const COLUMN = /^\s*(:?)-+(:?)\s*$/;
 const DEEPEST = 8; // lists and quotes within one another; deeper ones are text
 const MOST_NODES = 2000; // of a block
 const ENOUGH = 1000; // nodes that are made in one go
-const CODE = 8; // nodes that a code block is as costly as: it is scrolled by itself
+const CODE = 14; // nodes that a code block is as costly as: it is scrolled by itself
 
 /**
  * @param {Tree["tag"]} tag
@@ -282,10 +282,10 @@ function cellsOf(line) {
   /** @type {string[]} */
   const whole = [];
   let open = false;
-  for (const cell of cells) {
-    if (open) whole[whole.length - 1] += `|${cell}`;
-    else whole.push(cell);
-    open = cell.endsWith("\\");
+  for (const part of cells) {
+    if (open) whole[whole.length - 1] += `|${part}`;
+    else whole.push(part);
+    open = part.endsWith("\\");
   }
   return whole;
 }

@@ -1,8 +1,9 @@
 // A code block while it is written: line by line, without looking at the lines before again.
 
 import { closes, unindented } from "./blocks.js";
+import { codeBox, speak } from "./codebox.js";
 import { h } from "./dom.js";
-import { follow, following, Pieces } from "./pieces.js";
+import { follow, Pieces } from "./pieces.js";
 
 /** @import { Fence, Meter } from "./types.d.ts" */
 
@@ -12,16 +13,23 @@ export class Code {
   #fence;
   #pieces;
   #rest = document.createTextNode(""); // a line that may go on, or turn out to close the block
+  #pre;
   element;
   closed = false;
 
-  /** @param {Fence} fence */
-  constructor(fence) {
+  /**
+   * @param {Fence} fence
+   * @param {() => string} whole the block as it was written, also if less of it is drawn
+   */
+  constructor(fence, whole) {
     this.#fence = fence;
     const lines = h("span");
     this.#pieces = new Pieces(lines);
-    const about = { tabindex: "0", "data-language": fence.language || null };
-    this.element = following(h("pre", about, h("code", {}, lines, this.#rest)));
+    const { box, pre } = codeBox(whole);
+    pre.append(h("code", {}, lines, this.#rest));
+    speak(box, fence.language);
+    this.#pre = pre;
+    this.element = box;
   }
 
   /**
@@ -40,7 +48,7 @@ export class Code {
     const taken = this.#lines(some.slice(0, end));
     if (this.closed) this.#rest.remove();
     else this.#rest.data = more ? "" : unindented(some.slice(end), this.#fence);
-    if (live) follow(this.element);
+    if (live) follow(this.#pre);
     return taken;
   }
 
@@ -63,4 +71,23 @@ export class Code {
     this.#pieces.add(kept.join("") + (this.closed ? "" : last));
     return this.closed ? taken : text.length;
   }
+}
+
+/**
+ * The code of a block that begins at a place of a text.
+ * @param {string} text
+ * @param {number} from
+ * @param {Fence} fence
+ */
+export function codeIn(text, from, fence) {
+  /** @type {string[]} */
+  const lines = [];
+  for (let at = from; at < text.length; ) {
+    const end = text.indexOf("\n", at);
+    const line = text.slice(at, end < 0 ? text.length : end);
+    if (closes(line, fence)) break;
+    lines.push(unindented(line, fence));
+    at += line.length + 1;
+  }
+  return lines.join("\n");
 }

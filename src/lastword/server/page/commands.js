@@ -13,6 +13,13 @@ import { MODES } from "./modes.js";
  *   showProcesses(): boolean,
  *   showQueue(): boolean,
  *   showProgram(): boolean,
+ *   showUsage(): boolean,
+ *   diff(paths: string): void,
+ *   undo(paths: string): void,
+ *   redo(): void,
+ *   again(text: string): void,
+ *   rename(title: string): void,
+ *   keep(): void,
  *   say(words: string): void,
  * }} Controls
  */
@@ -31,6 +38,14 @@ export const COMMANDS = {
     );
   },
   receipt: (controls) => controls.showReceipt() || controls.say("Nothing was stopped here."),
+  again: (controls, words) => controls.again(words),
+  diff: (controls, words) => controls.diff(words),
+  undo: (controls, words) => controls.undo(words),
+  redo: (controls) => controls.redo(),
+  rename: (controls, words) => controls.rename(words),
+  cost: (controls) =>
+    controls.showUsage() || controls.say("No model was asked here yet, or it did not count."),
+  export: (controls) => controls.keep(),
   processes: (controls) => controls.showProcesses() || controls.say("Nothing goes on under an id."),
   queue: (controls) => controls.showQueue() || controls.say("Nothing waits."),
   programs: (controls) => controls.showProgram() || controls.say("No program waits."),

@@ -1,20 +1,27 @@
 // Where the person speaks. It can be used at any moment, also before the page knows which session it
 // shows: what is sent until then leaves once that is known. What could not be sent stays in the box,
-// under the id it was sent with, so that sending it again is the same message and never a second one.
+// under the id it was sent with; until it is acknowledged, a reload brings it back as well.
 
+import { Attaching } from "./attaching.js";
 import { button, h, say, set } from "./dom.js";
 import { icon, square } from "./icons.js";
 import { remember, remembered } from "./memory.js";
+import { Menu } from "./menu.js";
 import { MODES, modeOf } from "./modes.js";
+import { hold, newId, outgoing, release } from "./outgoing.js";
 
-/** @import { May, Message, Mode } from "./types.d.ts" */
+/** @import { Attached } from "./attaching.js" */
+/** @import { Outgoing } from "./outgoing.js" */
+/** @import { May, Mode, State } from "./types.d.ts" */
 
 const DRAFT = "draft "; // and the session; none, if that is not known yet
+const USUAL = 3; // ways in which a new message meets an answer; the others are under *more*
 const SOON = "This is sent as soon as the page is ready";
 
 /**
  * @typedef {{
- *   send: (text: string, mode: Mode, id: string) => Promise<boolean>,
+ *   send: (text: string, mode: Mode, id: string, files: Attached[]) => Promise<boolean>,
+ *   refused: (why: string) => void,
  *   stop: () => void,
  * }} Doing
  */
@@ -27,14 +34,8 @@ export class Composer extends HTMLElement {
     spellcheck: "true",
     enterkeyhint: "send",
   });
-  #mode = h(
-    "select",
-    {
-      "aria-label": "What a new message does",
-      title: "What a new message does to an answer that is going",
-    },
-    ...MODES.map(({ mode, name }) => h("option", { value: mode }, name)),
-  );
+  #mode = modeOf(remembered("mode")).mode;
+  #modes = button("", () => {}, { class: "plain modes", hidden: true });
   #send = button("Send", () => this.#submit(), { class: "send go" }, icon("send"));
   #stop = button("Stop", () => (this.#doing.stop(), this.ready()), {
     class: "stop",
@@ -43,11 +44,19 @@ export class Composer extends HTMLElement {
   #stopWords = document.createTextNode("Stop");
   #hint = h("p", { class: "hint" });
   #session = "";
-  /** @type {{text: string, mode: Mode}[]} */
-  #early = []; // what was sent before the page knew where: { text, mode }
-  /** @type {{id: string, text: string} | null} */
-  #kept = null; // { id, text } of what was tried and could not be sent
+  /** @type {{id: string, text: string, mode: Mode, files: Attached[]}[]} */
+  #early = []; // what was sent before the page knew where
+  /** @type {Outgoing | null} */
+  #kept = null; // what was tried and could not be sent
+  /** @type {Outgoing[]} */
+  #before = []; // what an earlier page had sent, and did not hear of
+  /** @type {Set<string>} */
+  #going = new Set(); // what this one has sent, and did not hear of
   #busy = false;
+  #attaching = new Attaching(
+    () => this.#dress(),
+    (why) => this.#doing.refused(why),
+  );
   /** @type {Doing} */
   #doing;
 
@@ -55,21 +64,24 @@ export class Composer extends HTMLElement {
   begin(doing) {
     this.#doing = doing;
     this.#stop.replaceChildren(square(), this.#stopWords);
-    this.#mode.value = modeOf(remembered("mode")).mode;
+    new Menu(this.#modes, () => this.#choices());
     this.append(
+      this.#attaching.element,
       h(
         "div",
         { class: "box" },
         this.#box,
-        h("div", { class: "levers" }, this.#mode, this.#send, this.#stop),
+        h("div", { class: "levers" }, this.#attaching.press, this.#modes, this.#send, this.#stop),
       ),
       this.#hint,
     );
     this.#box.addEventListener("input", () => this.#typed());
     this.#box.addEventListener("keydown", (event) => this.#key(event));
     window.addEventListener("resize", () => this.#grow());
-    this.#mode.addEventListener("change", () => this.setMode(this.mode));
-    this.#box.value = remembered(DRAFT) ?? "";
+    this.#attaching.listen(this.closest("main") ?? this);
+    const before = outgoing("");
+    this.#box.value = [...before.map(({ text }) => text), remembered(DRAFT)].filter(Boolean).join("\n");
+    for (const { id } of before) release("", id);
     this.#typed();
     this.focus();
   }
@@ -89,7 +101,8 @@ export class Composer extends HTMLElement {
     if (out) this.#takeBack();
     this.hidden = out; // nobody is spoken to
     this.#busy = busy;
-    this.#box.disabled = this.#send.disabled = !may("send");
+    const mute = !may("send");
+    this.#box.disabled = this.#send.disabled = this.#attaching.press.disabled = mute;
     set(this.#stop, {
       hidden: !(stoppable || stopping) || !may("stop"),
       "aria-disabled": stopping ? "true" : null,
@@ -104,12 +117,12 @@ export class Composer extends HTMLElement {
 
   /** What a new message does to an answer that is going. */
   get mode() {
-    return modeOf(this.#mode.value).mode;
+    return this.#mode;
   }
 
   /** @param {Mode} mode */
   setMode(mode) {
-    this.#mode.value = mode;
+    this.#mode = mode;
     remember("mode", mode);
     this.#dress();
   }
@@ -139,12 +152,35 @@ export class Composer extends HTMLElement {
   }
 
   /**
-   * A message that was thought unsent has arrived after all.
-   * @param {Record<string, Message>} messages
+   * What is known of the session: a message that was thought unsent may have arrived after all.
+   * @param {State} state
    */
-  arrived(messages) {
-    if (!this.#kept || !messages[this.#kept.id]) return;
-    if (this.#box.value === this.#kept.text) this.#empty();
+  heard({ session, known, messages, sending }) {
+    if (session !== this.#session) return;
+    /** @param {Outgoing} one */
+    const has = ({ id }) => id in messages && !sending[id];
+    if (this.#kept && has(this.#kept)) {
+      if (this.#box.value === this.#kept.text) this.#empty();
+      else this.#drop();
+    }
+    if (!known || !this.#before.length) return;
+    const all = this.#before.splice(0);
+    for (const { id } of all) release(session, id);
+    const lost = all.filter((one) => !has(one));
+    if (lost.length) this.insert(lost.map(({ text }) => text).join("\n"));
+    const gone = lost.flatMap(({ files = [] }) => files);
+    if (gone.length) this.#doing.refused(`attach this again, if you like: ${gone.join(", ")}.`);
+    if (lost.length === 1 && lost[0].text === this.#box.value) this.#keep(lost[0]);
+  }
+
+  /** It is in the box, and keeps its id there. @param {Outgoing} one */
+  #keep({ id, text }) {
+    this.#kept = { id, text };
+    hold(this.#session, { id, text, boxed: true });
+  }
+
+  #drop() {
+    if (this.#kept) release(this.#session, this.#kept.id);
     this.#kept = null;
   }
 
@@ -160,13 +196,31 @@ export class Composer extends HTMLElement {
     this.#kept = null;
     const draft = remembered(DRAFT + session) ?? "";
     this.#box.value = [draft, typed].filter(Boolean).join("\n");
+    this.#attaching.turnTo(session);
     this.#typed();
-    for (const { text, mode } of this.#early.splice(0)) this.#say(text, mode);
+    this.#takeUp(outgoing(session).filter(({ id }) => !this.#going.has(id)));
+    for (const { mode, files, ...one } of this.#early.splice(0)) {
+      hold(session, { ...one, files: files.map(({ name }) => name) });
+      release("", one.id);
+      this.#carry(one, mode, files);
+    }
+  }
+
+  /** What was not acknowledged, here or on an earlier page. @param {Outgoing[]} all */
+  #takeUp(all) {
+    this.#before = all.filter(({ boxed }) => !boxed);
+    for (const one of all.filter(({ boxed }) => boxed)) {
+      if (one.text === this.#box.value) this.#kept = one;
+      else release(this.#session, one.id); // the person has made something else of it
+    }
   }
 
   /** There is nobody to send it to: it is a draft again. */
   #takeBack() {
-    for (const { text } of this.#early.splice(0).reverse()) this.insert(text);
+    for (const { id, text } of this.#early.splice(0).reverse()) {
+      this.insert(text);
+      release("", id);
+    }
   }
 
   #typed() {
@@ -177,6 +231,7 @@ export class Composer extends HTMLElement {
 
   #empty() {
     this.#box.value = "";
+    this.#drop();
     this.#typed();
   }
 
@@ -190,31 +245,54 @@ export class Composer extends HTMLElement {
   #submit(mode = this.mode) {
     const text = this.#box.value;
     this.#box.focus();
-    if (!text.trim()) return;
+    const files = this.#attaching.here;
+    if (!text.trim() && !files.length) return;
+    const id = this.#kept?.text === text ? this.#kept.id : newId();
     this.#empty();
-    if (this.#session) this.#say(text, mode);
-    else this.#early.push({ text, mode });
+    this.#attaching.put([]);
+    this.say(text, mode, id, files);
     this.#dress();
   }
 
-  /** @param {string} text @param {Mode} mode */
-  async #say(text, mode) {
+  /**
+   * Say it: in the session that is shown, or in the first one that is. Before anything else it is
+   * written down, so it is there again if this page is gone before the server has it.
+   * @param {string} text
+   * @param {Mode} mode
+   * @param {Attached[]} files
+   */
+  say(text, mode, id = newId(), files = []) {
+    hold(this.#session, { id, text, files: files.map(({ name }) => name) });
+    if (this.#session) this.#carry({ id, text }, mode, files);
+    else this.#early.push({ id, text, mode, files });
+  }
+
+  /** @param {Outgoing} one @param {Mode} mode @param {Attached[]} files */
+  async #carry({ id, text }, mode, files) {
     const session = this.#session;
-    const id =
-      this.#kept?.text === text
-        ? this.#kept.id
-        : (crypto.randomUUID?.() ?? `m-${Date.now()}-${Math.random().toString(36).slice(2)}`);
-    const sent = await this.#doing.send(text, mode, id);
-    if (sent) {
-      if (this.#kept?.id === id) this.#kept = null;
-      return;
+    this.#going.add(id);
+    const sent = await this.#doing.send(text, mode, id, files);
+    this.#going.delete(id);
+    if (sent) return release(session, id);
+    if (files.length) this.#attaching.put(files, session);
+    if (session === this.#session) {
+      this.insert(text);
+      return this.#keep({ id, text });
     }
-    if (session !== this.#session) {
-      remember(DRAFT + session, text);
-      return;
-    }
-    this.#kept = { id, text };
-    this.insert(text);
+    const draft = remembered(DRAFT + session);
+    remember(DRAFT + session, draft ? `${text}\n${draft}` : text);
+    hold(session, { id, text, boxed: true });
+  }
+
+  /** What a new message can do to the answer that is going. */
+  #choices() {
+    return MODES.map(({ mode, name, line }, index) => ({
+      name,
+      hint: line,
+      checked: mode === this.#mode,
+      rest: index >= USUAL,
+      act: () => (this.setMode(mode), this.ready()),
+    }));
   }
 
   #grow() {
@@ -223,10 +301,13 @@ export class Composer extends HTMLElement {
   }
 
   #dress() {
-    const { place, hint } = modeOf(this.#mode.value);
+    const { name, place, hint } = modeOf(this.#mode);
+    this.#modes.hidden = !this.#busy || this.#box.disabled;
+    set(say(this.#modes, name), { "aria-label": `${name}: what a new message does` });
     const usual = this.#early.length ? SOON : this.#busy ? place : "Say something";
     this.#box.placeholder = this.#box.disabled ? "You may read here, not write" : usual;
-    set(this.#send, { "data-ready": !!this.#box.value.trim() });
+    const ready = this.#box.value.trim() || this.#attaching.here.length > 0;
+    set(this.#send, { "data-ready": !!ready });
     const words = this.#busy ? ` sends, and it ${hint}` : " sends";
     if (this.#hint.dataset.words === words) return;
     this.#hint.dataset.words = words;

@@ -1,41 +1,39 @@
 // The conversation: everything that was said and done, in order, with what is still open at the
 // end. It stays at the bottom unless the person scrolled up to read.
 
+import { answeredBy, lastTurn } from "./anew.js";
 import { arrange, button, h, Keyed, say, set } from "./dom.js";
-import { Long } from "./folding.js";
 import { icon, square } from "./icons.js";
 import "./program.js";
-import { bringsAnswers, endWords, saidIn } from "./program-words.js";
+import { endWords } from "./program-words.js";
 import { isAnswered, standing } from "./programs.js";
 import "./question.js";
 import { noteView } from "./receipt.js";
+import { MessageView } from "./said.js";
 import { Staying } from "./staying.js";
-import { isOpen, Turn } from "./turn.js";
-import { phase, unplaced } from "./view.js";
+import { CUT, isOpen, Turn } from "./turn.js";
+import { going, phase, unplaced } from "./view.js";
 import { welcome } from "./welcome.js";
-import { clock, count } from "./words.js";
+import { count } from "./words.js";
 
 /**
  * @import { Program } from "./program.js"
  * @import { Question } from "./question.js"
- * @import { Cell, Choice, Doing, Item, Me, Message, MessageItem, NoteItem } from "./types.d.ts"
+ * @import { Cell, Choice, Doing, Item, May, Me, NoteItem } from "./types.d.ts"
  * @import { Question as Asked, ReceiptItem, State, Turn as Answer } from "./types.d.ts"
  */
-
-/** @type {Record<string, string>} */
-const NEVER = {
-  stopped: "stopped before it was answered",
-  superseded: "replaced before it was answered",
-  shutdown: "not answered: the server was shut down",
-  lost: "not answered: the server's process died",
-  failed: "could not be answered",
-  refused: "refused",
-};
 
 /**
  * @typedef {{key: string, kind: "program", text: string}} EndedItem
  * @typedef {Item | EndedItem} Shown
- * @typedef {{now: ReturnType<typeof phase>, doing: Doing}} About
+ * @typedef {{
+ *   now: ReturnType<typeof phase>,
+ *   doing: Doing,
+ *   latest: string, // the last turn, by its run, if it can be asked anew
+ *   last: string, // by its run, whether or not
+ *   editable: string, // the message that it answers, by its id, if it can be said anew
+ *   goesOn: string, // what a press goes on after, by its key
+ * }} About
  * @typedef {{element: HTMLElement, show(item: Shown, state: State, about: About): void}} View
  */
 
@@ -91,7 +89,8 @@ export class Conversation extends HTMLElement {
     for (const id of unplaced(state).filter((one) => state.messages[one]))
       items.push({ key: `message ${id}`, kind: "message", id, outcome: "", error: "" });
     const views = this.#views.of(items, (item) => item.key, makeView);
-    views.forEach((view, index) => view.show(items[index], state, { now, doing: this.#doing }));
+    const about = { now, doing: this.#doing, ...latest(state, this.#doing.may) };
+    views.forEach((view, index) => view.show(items[index], state, about));
     const asks = this.#asks.of(
       state.questions,
       (one) => one.id,
@@ -230,49 +229,25 @@ function makeView(item) {
   }[item.kind]();
 }
 
-class MessageView {
-  #text = new Long("div", { class: "words" });
-  #fate = h("small");
-  #who = h("small", { class: "who" });
-  /** @type {unknown[]} */
-  #shown = [];
-  element = h("div", { class: "me" }, this.#who, this.#text.element, this.#text.more, this.#fate);
-
-  /** @param {MessageItem} item @param {State} state */
-  show(item, { messages, sending }) {
-    const shown = [item, messages[item.id], sending[item.id]];
-    if (shown.every((one, index) => one === this.#shown[index]) && this.#shown.length) return;
-    this.#shown = shown;
-    this.#draw(item, messages[item.id] ?? { text: "…" }, sending);
-  }
-
-  /** @param {MessageItem} item @param {Message} message @param {State["sending"]} sending */
-  #draw({ id, outcome, error }, message, sending) {
-    const by = message.origin && message.origin !== "person" ? message.origin : "";
-    const answers = bringsAnswers(message);
-    this.#text.show(saidIn(message));
-    const never = answers && outcome ? "did not reach it" : (NEVER[outcome] ?? "");
-    say(
-      this.#fate,
-      [sending[id] ? "sending…" : "", never, error, attached(message)]
-        .filter(Boolean)
-        .join(" · "),
-    );
-    say(this.#who, by ? `by a ${by}` : "");
-    this.#fate.hidden = !this.#fate.textContent;
-    this.#who.hidden = !by;
-    set(this.element, {
-      class: `me ${outcome ? "never" : ""} ${sending[id] ? "sending" : ""} ${answers ? "answers" : ""}`,
-      "data-message": id,
-      title: clock(message.at),
-    });
-  }
-}
-
-/** @param {Message} message */
-function attached(message) {
-  const { attachments = [] } = bringsAnswers(message) ? {} : message;
-  return attachments.map((one) => one.name || one.media_type).join(", ");
+/**
+ * What the last turn leaves to do: nothing, as long as something else is to follow it.
+ * @param {State} state
+ * @param {May} may
+ */
+function latest(state, may) {
+  const turn = lastTurn(state);
+  const alone = !!turn && !state.queue.length && !unplaced(state).length && !state.stopping;
+  const mine = alone && may("send") && may("stop");
+  const over = mine && !going(state) && !state.ending.length;
+  const last = state.items.at(-1);
+  const stopped = last?.kind === "receipt" && last.receipt.reason === "stopped" && turn;
+  const cut = last === turn && turn && CUT.has(turn.outcome) && !turn.fenced_at;
+  return {
+    latest: over && turn ? turn.run : "",
+    last: turn?.run ?? "",
+    editable: (mine && turn && answeredBy(state.items, turn.run).at(-1)) || "",
+    goesOn: over && last && (stopped || cut) ? last.key : "",
+  };
 }
 
 class TurnView {
@@ -282,7 +257,7 @@ class TurnView {
   element = this.#turn.element;
 
   /** @param {Answer} item @param {State} state @param {About} about */
-  show(item, state, { now }) {
+  show(item, state, { now, doing, latest: last, goesOn }) {
     const live = state.active === item.run;
     const busy = item.parts.some(isOpen);
     const mark = live && !busy && now !== "asking" && now !== "stopping";
@@ -293,10 +268,16 @@ class TurnView {
       mark,
       asked,
       item.parts.some((part) => part.kind === "said") && state.messages,
+      last === item.run,
+      goesOn === item.key,
     ];
     if (shown.every((one, index) => one === this.#shown[index])) return;
     this.#shown = shown;
     this.#turn.show(item, { live, mark, asked, messages: state.messages });
+    this.#turn.offer({
+      again: last === item.run ? () => doing.again(item.run) : null,
+      goOn: goesOn === item.key ? () => doing.goOn() : null,
+    });
   }
 }
 
@@ -304,8 +285,9 @@ class ReceiptView {
   element = document.createElement("lw-receipt");
 
   /** @param {ReceiptItem} item @param {State} _ @param {About} about */
-  show(item, _, { doing }) {
+  show(item, _, { doing, goesOn }) {
     this.element.show(item, doing.putBack);
+    this.element.offer(goesOn === item.key ? doing.goOn : null);
   }
 }
 

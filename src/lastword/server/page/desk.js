@@ -5,10 +5,12 @@ import { findTurn } from "./apply.js";
 import { confirmEnd } from "./dialogs.js";
 import { GONE, LATE as PROGRAM_LATE } from "./program-words.js";
 import { headline } from "./receipt-rows.js";
+import { isHeard } from "./stopping.js";
 import { call, sessionPath } from "./wire.js";
 import { phase, stoppable } from "./view.js";
 
 /**
+ * @import { Attached } from "./attaching.js"
  * @import { Notices } from "./notices.js"
  * @import { MessageIn, OutputOut, QueueChange, ReceiptOut } from "./told.d.ts"
  * @import { Stopped, StopIn, TicketOut } from "./told.d.ts"
@@ -53,14 +55,19 @@ export class Desk {
    * @param {string} text
    * @param {Mode} mode
    * @param {string} id
+   * @param {Attached[]} files
    * @returns {Promise<boolean>} whether the server has it
    */
-  async send(text, mode, id) {
+  async send(text, mode, id, files) {
     const { session } = this.#app.state;
-    const stopWord = /^\W*stop\b.{0,12}$/i.test(text); // may be one: the server knows, and it is not shown before
-    const earlier = stopWord ? this.#underWay(session) : [];
+    const stopWord = !files.length && /^\W*stop\b.{0,12}$/i.test(text); // may be one: the server knows, and it is not shown before
+    const earlier = stopWord ? this.#unheard(session) : [];
     if (!stopWord)
-      this.#app.dispatch({ type: "sending", message: { id, text }, at: Date.now() / 1000 });
+      this.#app.dispatch({
+        type: "sending",
+        message: { id, text, attachments: files.map((one) => ({ ...one, uri: "" })) },
+        at: Date.now() / 1000,
+      });
     this.#parts.conversation.pin();
     this.#notices.clear();
     try {
@@ -68,7 +75,8 @@ export class Desk {
         text,
         id,
         on_message: mode,
-        heed_stop: true,
+        heed_stop: !files.length,
+        attachments: files.map(({ name, media_type, data }) => ({ name, media_type, data })),
       });
       if ("receipt" in answer) {
         this.#forget(session, id);
@@ -108,6 +116,11 @@ export class Desk {
   /** What is on its way to a session, and no stop was asked for yet. @param {string} session */
   #underWay(session) {
     return [...this.#sends].filter((one) => one.session === session && !one.stopped);
+  }
+
+  /** What a stop may overtake: the server is not known to have it. @param {string} session */
+  #unheard(session) {
+    return this.#underWay(session).filter(({ id }) => !isHeard(this.#app.state, id));
   }
 
   /** @param {string} session @param {string} id */
@@ -158,9 +171,11 @@ export class Desk {
       return;
     }
     const sent = sends.map((one) => one.id);
+    const late = this.#unheard(session);
+    for (const one of sends) one.stopped = true;
     this.#app.dispatch({ type: "stop", at: Date.now() / 1000, sent });
     this.#notices.clear();
-    const all = [this.#stopAll(session, sends), ...sends.map((one) => this.#stopSent(one))];
+    const all = [this.#stopAll(session, sends), ...late.map((one) => this.#stopSent(one))];
     const receipts = (await Promise.all(all)).filter((one) => one !== null);
     if (session !== this.#app.state.session) return;
     const fences = receipts.filter((one) => !one.idle).map((one) => one.generation);

@@ -2,6 +2,7 @@
 // good.
 
 import { button, h } from "./dom.js";
+import { plain } from "./words.js";
 
 /** @import { Session } from "./types.d.ts" */
 
@@ -83,6 +84,27 @@ export async function confirmDelete(session) {
   );
 }
 
+/**
+ * @param {Session} session
+ * @returns {Promise<string | null>} what it is to be called; null, if as before
+ */
+export async function askTitle({ title }) {
+  const field = h("input", { "aria-label": "Title", maxlength: "200", class: "field" });
+  field.value = title;
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault(); // else it presses whatever has the focus next
+    field.closest("dialog")?.close("rename");
+  });
+  const words = [field, h("p", { class: "fine" }, "Empty, it is called by its first message.")];
+  const told = open("Rename this session", words, [
+    ["Cancel", "", ""],
+    ["Rename", "rename", "go"],
+  ]);
+  field.select();
+  return (await told) === "rename" ? field.value.trim() : null;
+}
+
 /** @returns {Promise<boolean>} whether the person means it */
 export async function confirmEnd() {
   const words = [
@@ -95,6 +117,16 @@ export async function confirmEnd() {
       ["End it", "end", "stop"],
     ])) === "end"
   );
+}
+
+/**
+ * What an answer changed in files, as text: what is in a file is never read as markup.
+ * @param {string} title
+ * @param {string[]} lines
+ */
+export function showChanges(title, lines) {
+  const text = h("pre", { tabindex: "0", "aria-label": title }, lines.map(plain).join("\n"));
+  open(title, [text], [["Close", "", "go"]]);
 }
 
 /**

@@ -32,7 +32,7 @@ export class Folding {
     this.element.hidden = !folded;
     arrange(this.element, folded ? [this.#size, this.#button] : []);
     if (folded) say(this.#size, `${inThousands(text.length - MOST)} more are not drawn.`);
-    this.#content.show(folded ? text.slice(0, whole(text, MOST)) : text);
+    this.#content.show(folded ? text.slice(0, whole(text, MOST)) : text, text);
   }
 
   #unfold() {

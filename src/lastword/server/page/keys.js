@@ -1,6 +1,7 @@
 // The keys that work everywhere. Esc stops, unless something is open in front: then it closes that.
 
 import { showKeys } from "./dialogs.js";
+import { closeMenu } from "./menu.js";
 
 /** @import { Parts } from "./types.d.ts" */
 
@@ -18,7 +19,7 @@ export function listenForKeys({ stop, parts, create, closeDrawer }) {
       return;
     if (event.key === "Escape") {
       event.preventDefault();
-      if (!parts.head.closePopup() && !closeDrawer()) stop();
+      if (!closeMenu() && !parts.head.closePopup() && !closeDrawer()) stop();
     } else if (event.key === "PageUp" || event.key === "PageDown") {
       event.preventDefault();
       parts.conversation.page(event.key === "PageUp" ? -1 : 1);

@@ -6,10 +6,11 @@
 // goes on as another one, code is taken line by line, and from so many nodes on the rest is plain.
 
 import { Meter, topBlocks } from "./blocks.js";
-import { Code } from "./code.js";
+import { Code, codeIn } from "./code.js";
+import { codeBox, preOf, speak } from "./codebox.js";
 import { h, set } from "./dom.js";
 import { pace } from "./pace.js";
-import { follow, following, Pieces, whole } from "./pieces.js";
+import { follow, Pieces, whole } from "./pieces.js";
 
 /** @import { Fence, Leaf, Tree } from "./types.d.ts" */
 
@@ -20,6 +21,7 @@ const MOST_NODES = 4000; // of a text
 export class Markdown {
   #element;
   #text = "";
+  #all = ""; // of which the text may be the beginning
   #done = 0; // characters of the blocks that cannot change any more
   /** @type {ChildNode | null} */
   #after = null; // the last node of theirs
@@ -41,8 +43,10 @@ export class Markdown {
   /**
    * Show this text. If it continues the last one, what is there is continued.
    * @param {string} text
+   * @param {string} [all] of which it is the beginning
    */
-  show(text) {
+  show(text, all = text) {
+    this.#all = all;
     if (text === this.#text) return;
     if (!text.startsWith(this.#text)) this.#restart();
     this.#live = this.#text !== "";
@@ -105,7 +109,8 @@ export class Markdown {
 
   /** @param {Fence} fence */
   #begin(fence) {
-    this.#code = new Code(fence);
+    const from = this.#done;
+    this.#code = new Code(fence, () => codeIn(this.#all, from, fence));
     this.#element.append(this.#code.element);
     this.#after = this.#code.element;
   }
@@ -181,9 +186,10 @@ function patched(node, old, tree) {
     return true;
   }
   if (!isLike(old, tree)) return false;
-  const element = /** @type {HTMLElement} */ (node);
+  const outer = /** @type {HTMLElement} */ (node);
+  const element = tree.tag === "pre" ? preOf(outer) : outer;
   patch(element, null, old.children, tree.children);
-  dress(element, tree);
+  dress(outer, tree);
   if (tree.tag === "pre" && codeOf(tree) !== codeOf(old)) follow(element);
   return true;
 }
@@ -203,18 +209,26 @@ function codeOf(tree) {
 /** @param {Leaf} tree */
 function made(tree) {
   if (typeof tree === "string") return document.createTextNode(tree);
+  if (tree.tag === "pre") return madeCode(tree);
   const element = document.createElement(tree.tag);
   dress(element, tree);
   if (tree.look) element.className = tree.look;
-  if (tree.tag === "pre") following(element).tabIndex = 0; // a wide one is scrolled with the keyboard
   if (tree.href) set(element, { href: tree.href, rel: "noopener noreferrer", target: "_blank" });
   patch(element, null, [], tree.children);
   return element;
 }
 
+/** @param {Tree} tree */
+function madeCode(tree) {
+  const { box, pre } = codeBox(() => pre.textContent ?? "");
+  dress(box, tree);
+  patch(pre, null, [], tree.children);
+  return box;
+}
+
 /** @param {HTMLElement} element @param {Tree} tree */
 function dress(element, tree) {
   if (tree.start && tree.start > 1) set(element, { start: tree.start });
-  if (tree.language) element.dataset.language = tree.language;
+  if (tree.tag === "pre") speak(element, tree.language);
   if (tree.align) element.dataset.align = tree.align;
 }

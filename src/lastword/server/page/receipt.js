@@ -12,6 +12,9 @@ import { clock, plain, short } from "./words.js";
 export class Receipt extends HTMLElement {
   /** @type {Told | null} */
   #key = null;
+  /** @type {() => void} */
+  #goes = () => {};
+  #goOn = button("Go on", () => this.#goes(), { class: "on", hidden: true });
 
   /** @param {ReceiptItem} item @param {(text: string) => void} putBack */
   show({ receipt, settled }, putBack) {
@@ -36,7 +39,14 @@ export class Receipt extends HTMLElement {
       h("ul", {}, ...told.filter(({ kind }) => kind !== "dropped").map(item)),
       ...told.filter(({ kind }) => kind === "dropped").map((row) => dropped(row, receipt, putBack)),
       ...(slim ? [] : [details(rows, opened)]),
+      this.#goOn,
     );
+  }
+
+  /** What was cut off goes on after a press. @param {(() => void) | null} goOn */
+  offer(goOn) {
+    this.#goes = goOn ?? (() => {});
+    this.#goOn.hidden = !goOn;
   }
 }
 

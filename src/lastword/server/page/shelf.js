@@ -21,6 +21,7 @@ export class Shelf {
   /** @type {string | null} */
   #next = null;
   #limit = 50;
+  #words = ""; // that are looked for
   #fresh = remembered("fresh"); // a session that exists on this page only, until something is said in it
   #timer = 0;
 
@@ -44,7 +45,7 @@ export class Shelf {
     const sessions = this.#sessions.map((one) =>
       one.id === state.session ? { ...one, title: one.title || state.title } : one,
     );
-    if (state.session && !sessions.some((one) => one.id === state.session)) {
+    if (state.session && !this.#words && !sessions.some((one) => one.id === state.session)) {
       sessions.unshift({
         id: state.session,
         title: state.title,
@@ -99,6 +100,12 @@ export class Shelf {
     else this.create(true);
   }
 
+  /** @param {string} words that are to be in a title */
+  search(words) {
+    this.#words = words;
+    return this.refresh();
+  }
+
   more() {
     this.#limit += 50;
     return this.refresh();
@@ -118,9 +125,17 @@ export class Shelf {
   }
 
   async refresh() {
+    const words = this.#words;
     try {
-      /** @type {SessionsOut} */
-      const { sessions, next } = await call("GET", `v1/sessions?limit=${this.#limit}`);
+      /** @param {boolean} pinned @returns {Promise<SessionsOut>} */
+      const list = (pinned) =>
+        call(
+          "GET",
+          `v1/sessions?limit=${this.#limit}&pinned=${pinned}&words=${encodeURIComponent(words)}`,
+        );
+      const [first, { sessions: others, next }] = await Promise.all([list(true), list(false)]);
+      if (words !== this.#words) return; // it is looked for something else by now
+      const sessions = [...first.sessions, ...others];
       this.#sessions = sessions;
       this.#next = next;
       if (sessions.some((one) => one.id === this.#fresh)) this.#used();

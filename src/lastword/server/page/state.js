@@ -41,6 +41,7 @@ export function blank(session = "") {
     more: false,
     closed: "",
     level: "",
+    usage: null,
   };
 }
 
@@ -73,6 +74,8 @@ export function reduce(state, action) {
       return program.gone(state, action.cell);
     case "programs":
       return program.remembered(state, action.cells);
+    case "usage":
+      return { ...state, usage: action.usage };
     case "queue":
       return { ...state, queue: action.messages, hushed: action.hushed };
     default:
@@ -209,6 +212,7 @@ function snapshot(state, event) {
     processes,
     cells,
     ended: state.ended,
+    usage: state.usage,
     before,
     more,
   };

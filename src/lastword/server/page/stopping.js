@@ -112,6 +112,15 @@ function answers({ items }, run, sent) {
 }
 
 /**
+ * Whether the server told of a message, so that a stop which is asked for now comes after it.
+ * @param {Pick<State, "queue" | "messages" | "sending">} state
+ * @param {string} id
+ */
+export function isHeard({ queue, messages, sending }, id) {
+  return queue.some((one) => one.id === id) || (id in messages && !(id in sending));
+}
+
+/**
  * A run that it ends has ended: the server has heard of it.
  * @param {State} state
  * @param {string} run

@@ -4,7 +4,6 @@
 
 import { lanesOf } from "./timeline-lanes.js";
 import { scaleOf } from "./timeline-scale.js";
-import { runNumber } from "./view.js";
 import { clock, lasted } from "./words.js";
 
 /** @import { Lane, Receipt, Scale, Shape, Span, State } from "./types.d.ts" */
@@ -73,7 +72,6 @@ function drawLane(shapes, lane, y, scale, width) {
   const x = scale.x(lane.a);
   const wide = Math.max(4, scale.x(lane.b) - x);
   const outcome = lane.live ? "going" : turn.outcome || "ended";
-  const number = runNumber(turn.run);
   shapes.push({
     key: `lane ${turn.run}`,
     tag: "text",
@@ -92,8 +90,8 @@ function drawLane(shapes, lane, y, scale, width) {
     height: BAR,
     rx: 4,
     tell: [
-      lane.words ? `“${lane.words}”` : `run ${number}`,
-      `run ${number}, generation ${turn.generation}`,
+      lane.words ? `“${lane.words}”` : `run ${turn.run}`,
+      `run ${turn.run}, generation ${turn.generation}`,
       outcome === "going" ? "going" : outcome,
       `${clock(lane.a)}, ${lasted(lane.b - lane.a)}`,
     ],

@@ -14,7 +14,16 @@ const ZOOMS = [
   [12, "last 12"],
 ];
 const EVERY = 200; // ms
-const NARROW = 760; // pixels of a window in which it starts folded
+/** @type {["rect" | "line" | "circle", string, string][]} */
+const LEGEND = [
+  ["rect", "bar", "an answer"],
+  ["rect", "span tool", "a tool call"],
+  ["rect", "span wait", "waits for you"],
+  ["rect", "span process", "a process"],
+  ["line", "fence", "a stop"],
+  ["circle", "refused", "refused after it"],
+];
+const NARROW = 760; // pixels of a window in which it does not open by itself
 
 export class Timeline extends HTMLElement {
   /** @type {Map<string, SVGElement>} */
@@ -32,8 +41,8 @@ export class Timeline extends HTMLElement {
   });
   #zooms = ZOOMS.map(([runs, name]) => button(name, () => this.#zoom(runs), { "data-runs": runs }));
   #runs = Number(remembered("zoom")) || 4;
-  #folded =
-    (remembered("timeline") ?? (window.innerWidth < NARROW ? "folded" : "open")) === "folded";
+  #chosen = remembered("timeline"); // until then it opens with the first stop
+  #folded = this.#chosen !== "open";
   /** @type {State | null} */
   #state = null;
   /** @type {Shape[]} */
@@ -52,7 +61,7 @@ export class Timeline extends HTMLElement {
       { class: "zoom", role: "group", "aria-label": "How many runs" },
       ...this.#zooms,
     );
-    this.append(h("div", { class: "caption" }, this.#fold, zoom), this.#scroll, this.#tip);
+    this.append(h("div", { class: "caption" }, this.#fold, zoom), legend(), this.#scroll, this.#tip);
     new ResizeObserver(([entry]) => {
       this.#width = Math.floor(entry.contentRect.width);
       this.#draw();
@@ -77,6 +86,7 @@ export class Timeline extends HTMLElement {
     if (state === this.#state) return;
     const grows = this.#state?.active && state.active && Date.now() - this.#drawn < EVERY;
     this.#state = state;
+    this.#opens();
     if (!grows) this.#draw(); // while a run goes it is drawn often enough
   }
 
@@ -112,9 +122,19 @@ export class Timeline extends HTMLElement {
     if (!this.#tip.hidden) this.#point(this.#tip.dataset.key);
   }
 
+  /** What it is for is seen at the first stop; who has opened or closed it decides from then on. */
+  #opens() {
+    if (this.#chosen || !this.#state) return;
+    const folded = window.innerWidth < NARROW || !wasStopped(this.#state);
+    if (folded === this.#folded) return;
+    this.#folded = folded;
+    this.#dress();
+  }
+
   #toggle() {
+    this.#chosen = this.#folded ? "open" : "folded";
+    remember("timeline", this.#chosen);
     this.#folded = !this.#folded;
-    remember("timeline", this.#folded ? "folded" : "open");
     this.#dress();
     this.#draw();
   }
@@ -128,7 +148,7 @@ export class Timeline extends HTMLElement {
   }
 
   #dress() {
-    this.classList.toggle("folded", this.#folded);
+    this.classList.toggle("closed", this.#folded);
     set(this.#fold, { "aria-expanded": String(!this.#folded) });
     this.#zooms.forEach((one, index) =>
       set(one, { "aria-pressed": String(ZOOMS[index][0] === this.#runs) }),
@@ -173,6 +193,33 @@ export class Timeline extends HTMLElement {
     this.#tip.style.left = `${Math.max(8, Math.min(x - this.#tip.offsetWidth / 2, home.width - this.#tip.offsetWidth - 8))}px`;
     this.#tip.style.bottom = `${home.bottom - mark.top + 8}px`;
   }
+}
+
+/** @param {State} state */
+function wasStopped({ items }) {
+  return items.some((item) => item.kind === "receipt" && item.receipt.reason === "stopped");
+}
+
+/** What its marks mean. */
+function legend() {
+  const places = {
+    rect: { x: 1, y: 3, width: 12, height: 6, rx: 2 },
+    line: { x1: 7, x2: 7, y1: 0, y2: 12 },
+    circle: { cx: 7, cy: 6, r: 3 },
+  };
+  const rows = LEGEND.map(([tag, look, words]) =>
+    h(
+      "li",
+      {},
+      svg(
+        "svg",
+        { viewBox: "0 0 14 12", width: 14, height: 12, "aria-hidden": "true" },
+        svg(tag, { class: look, ...places[tag] }),
+      ),
+      words,
+    ),
+  );
+  return h("ul", { class: "legend", "aria-label": "What the marks mean" }, ...rows);
 }
 
 /** @param {SVGElement} node @param {Shape} shape */

@@ -1,6 +1,13 @@
 // What goes over the wire, made of the server's own types by tests/server/page_types.py.
 // A test holds it to them. It is not served: only the type checker reads it.
 
+export interface AgainIn {
+  run?: string | null;
+  text?: string;
+  id?: string | null;
+  attachments?: Array<AttachmentIn>;
+}
+
 export interface AguiMessage {
   id: string;
   role: string;
@@ -107,6 +114,16 @@ export interface Cells {
   cells: Array<CellOut>;
 }
 
+export interface ChangedFileOut {
+  path: string;
+  became: string;
+  doubt: string;
+  come: number;
+  gone: number;
+  lines: Array<DiffLine>;
+  left_out: number;
+}
+
 export interface Changes {
   kind: "changes";
   id: string;
@@ -136,6 +153,11 @@ export interface Closed {
   why: string;
 }
 
+export interface DiffLine {
+  mark: " " | "+" | "-" | "@";
+  text: string;
+}
+
 export interface Empty {
 }
 
@@ -143,6 +165,20 @@ export interface EntryOut {
   number: number;
   kind: string;
   at: number;
+}
+
+export interface FilesOut {
+  run: string;
+  taken_back: boolean;
+  files: Array<ChangedFileOut>;
+  notes: Array<string>;
+}
+
+export interface FilesReport {
+  names: Array<string>;
+  come?: number;
+  gone?: number;
+  notes?: Array<string>;
 }
 
 export interface FrontierOut {
@@ -202,6 +238,11 @@ export interface KeyOut {
   key: string;
 }
 
+export interface LeftFile {
+  path: string;
+  why: string;
+}
+
 export interface LineOut {
   mark: " " | "+" | "-" | "@";
   text: string;
@@ -220,6 +261,8 @@ export interface Me {
   version: string;
   agent: string;
   level: string;
+  folders?: Array<string>;
+  window?: number | null;
 }
 
 export interface MessageFate {
@@ -459,6 +502,8 @@ export interface ReceiptOut {
   durable: boolean;
   answers: Array<AnswerReport>;
   lost: Array<string>;
+  files: Array<FilesReport>;
+  isolated: Array<string>;
   idle: boolean;
   quiet: boolean;
   words: string;
@@ -488,7 +533,7 @@ export interface ResumeIn {
 }
 
 export interface Row {
-  kind: "answers" | "beyond" | "called" | "children" | "doubtful" | "dropped" | "ending" | "head" | "lost" | "processes" | "programs" | "quiet" | "refused" | "uncalled" | "unseen" | "unstored" | "waiting";
+  kind: "answers" | "beyond" | "called" | "children" | "doubtful" | "dropped" | "ending" | "files" | "head" | "lost" | "processes" | "programs" | "quiet" | "refused" | "uncalled" | "unseen" | "unstored" | "waiting";
   label: string;
   words: string;
   brief: string;
@@ -514,6 +559,11 @@ export interface SaidOut {
   at: number;
 }
 
+export interface SessionChange {
+  title?: string;
+  pinned?: boolean;
+}
+
 export interface SessionOut {
   id: string;
   title: string;
@@ -523,6 +573,7 @@ export interface SessionOut {
   state: "asking" | "idle" | "running" | "stopping" | "waiting";
   at: number;
   owner?: OwnerOut | null;
+  pinned?: boolean;
 }
 
 export interface SessionsOut {
@@ -651,6 +702,18 @@ export interface Unconfirmed {
   name: string;
 }
 
+export interface UndoIn {
+  run?: string | null;
+  paths?: Array<string>;
+  anyway?: boolean;
+}
+
+export interface UndoneOut {
+  done: Array<string>;
+  left: Array<LeftFile>;
+  words: string;
+}
+
 export interface UsageIsOut {
   change: "usageis";
   run: string;
@@ -658,6 +721,14 @@ export interface UsageIsOut {
   input_tokens: number;
   output_tokens: number;
   live: boolean;
+}
+
+export interface UsageOut {
+  requests: number;
+  input_tokens: number;
+  output_tokens: number;
+  model: string;
+  filled: number;
 }
 
 export interface WaitIsOut {

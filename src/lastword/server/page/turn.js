@@ -1,7 +1,8 @@
 // One answer: what a run said, thought and called, in the order it did so, and how it ended.
 
 import { Call, Output } from "./calls.js";
-import { arrange, h, say, set } from "./dom.js";
+import { copyButton } from "./clipboard.js";
+import { arrange, button, h, say, set } from "./dom.js";
 import { Folding, Long } from "./folding.js";
 import { Markdown } from "./markdown.js";
 import { pace } from "./pace.js";
@@ -12,7 +13,7 @@ import { count, plain } from "./words.js";
  * @import { Steered as Said, Turn as Answer } from "./types.d.ts"
  */
 
-const CUT = new Set(["stopped", "superseded", "shutdown", "parent", "lost"]);
+export const CUT = new Set(["stopped", "superseded", "shutdown", "parent", "lost"]);
 const NODES = 12; // of a part, before its text
 const STEPS = 250; // to show it again
 /** @type {Record<string, string>} */
@@ -43,6 +44,12 @@ export class Turn {
   #about;
   #end = h("p", { class: "end", hidden: true });
   #mark = h("p", { class: "mark", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
+  #acts = h("div", { class: "acts" });
+  #copy = copyButton(() => spoken(this.#turn), "the answer");
+  /** @type {{again: (() => void) | null, goOn: (() => void) | null}} */
+  #offered = { again: null, goOn: null };
+  #again = button("Try again", () => this.#offered.again?.(), { class: "plain" });
+  #goOn = button("Go on", () => this.#offered.goOn?.(), { class: "plain" });
   element = h("article", { class: "it", "aria-label": "Answer" });
 
   /** @param {Answer} turn @param {Omit<About, "cut"> & {live: boolean}} about */
@@ -60,6 +67,24 @@ export class Turn {
     pace.run(this.#advance);
   }
 
+  /**
+   * What can be done with it, once it has ended.
+   * @param {{again: (() => void) | null, goOn: (() => void) | null}} offered
+   */
+  offer(offered) {
+    this.#offered = offered;
+    const { outcome, parts } = this.#turn;
+    const words = outcome && parts.some((part) => part.kind === "text" && part.text);
+    const acts = [
+      ...(words ? [this.#copy] : []),
+      ...(offered.again ? [this.#again] : []),
+      ...(offered.goOn ? [this.#goOn] : []),
+    ];
+    arrange(this.#acts, acts);
+    this.#acts.hidden = !acts.length;
+    this.element.classList.toggle("latest", !!offered.again);
+  }
+
   /** Draw what is not drawn yet, or has changed. @returns {boolean} whether there is more to do */
   #advance = () => {
     const { parts } = this.#turn;
@@ -67,7 +92,7 @@ export class Turn {
     let index = 0;
     while (index < parts.length && (this.#isDrawn(index) || pace.free)) this.#show(index++);
     const nodes = this.#parts.flatMap(({ element, more }) => (more ? [element, more] : [element]));
-    arrange(this.element, [...nodes, ...(mark ? [this.#mark] : []), this.#end]);
+    arrange(this.element, [...nodes, ...(mark ? [this.#mark] : []), this.#end, this.#acts]);
     this.#cutMark(cut);
     return index < parts.length;
   };
@@ -121,6 +146,12 @@ export class Turn {
     set(this.#end, { class: outcome === "failed" ? "end failed" : "end" });
     say(this.#end, words);
   }
+}
+
+/** What an answer says, as it was written. @param {Answer} turn */
+function spoken({ parts }) {
+  const texts = parts.map((part) => (part.kind === "text" ? part.text.trim() : ""));
+  return texts.filter(Boolean).join("\n\n");
 }
 
 /**

@@ -40,7 +40,7 @@ export type Properties = {
 
 /** What shows a text that may grow. */
 export interface Shows {
-  show(text: string): void;
+  show(text: string, all?: string): void; // what is drawn, and what it is the beginning of
 }
 
 // a markdown text, before it is drawn
@@ -77,6 +77,7 @@ export type Theme = "auto" | "light" | "dark";
 export type Me = told.Me;
 export type Session = Pick<told.SessionOut, "id" | "title" | "state" | "at"> & {
   busy?: boolean;
+  pinned?: boolean;
   fresh?: boolean; // it exists on this page only
 };
 export type Message = { id: string; text: string; at?: number } & Partial<told.MessageOut>;
@@ -156,6 +157,7 @@ export interface State {
   more: boolean;
   closed: string;
   level: string;
+  usage: told.UsageOut | null; // not known
 }
 
 export type Action =
@@ -169,6 +171,7 @@ export type Action =
   | { type: "answering"; cell: string; sent: Answering }
   | { type: "program gone"; cell: string }
   | { type: "programs"; cells: Cell[] }
+  | { type: "usage"; usage: told.UsageOut }
   | { type: "queue"; messages: Queued[]; hushed: boolean };
 
 // the page as a whole
@@ -200,6 +203,9 @@ export interface Doing {
   answer(question: Question, choice: Choice): Promise<void>;
   program: Programs;
   putBack(text: string): void;
+  again(run: string, said?: { id: string; text: string }): Promise<boolean>;
+  goOn(): void;
+  ready(): void; // one can type at once
   suggest(text: string): void;
 }
 export interface Programs {

@@ -96,11 +96,3 @@ function toolOf(state) {
     calls.findLast((part) => part.status === "intended");
   return call?.name || (computing(state) ? "a program" : "a tool");
 }
-
-/**
- * Run numbers are read as numbers: the session's name is in the title already.
- * @param {string | null} run
- */
-export function runNumber(run) {
-  return run ? run.slice(run.lastIndexOf("#") + 1) : "";
-}

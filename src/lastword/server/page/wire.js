@@ -55,6 +55,18 @@ export async function call(method, path, body, key) {
   }
 }
 
+/**
+ * A file of the server's, which may be long in coming.
+ * @param {string} path
+ * @returns {Promise<Blob>}
+ */
+export async function download(path) {
+  const response = await fetch(path, { headers: bearer(), cache: "no-store" }).catch(() => null);
+  if (!response) throw new Problem(0, { type: "offline", title: "The server cannot be reached" });
+  if (!response.ok) throw new Problem(response.status, await response.json().catch(() => ({})));
+  return response.blob();
+}
+
 /** @param {string} id */
 export function sessionPath(id, rest = "") {
   return `v1/sessions/${encodeURIComponent(id)}${rest}`;

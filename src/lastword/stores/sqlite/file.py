@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 
-from lastword.errors import StoreError
+from lastword.errors import Named, StoreError
 
 APPLICATION = 0x6C617374  # "last", which also the `file` command can see
 BACKUP = 0x6C617362  # "lasb": a copy, which is no store until it is restored
@@ -80,6 +80,7 @@ class DatabaseFile:
                 "trusted_schema = OFF",
             ):
                 db.execute(f"PRAGMA {pragma}")
+            db.create_function("lower_", 1, str.lower, deterministic=True)  # of any alphabet
         except BaseException:
             db.close()
             raise
@@ -98,8 +99,9 @@ class DatabaseFile:
         """A file that was deleted can still be written, but what for?"""
         if self._found() != self._identity:
             raise StoreError(
-                f"{self.path}: the file was deleted or replaced while it was open; "
-                "nothing was written. Restart to go on with what is there now"
+                Named(self.path),
+                ": the file was deleted or replaced while it was open; "
+                "nothing was written. Restart to go on with what is there now",
             )
 
     @contextmanager
@@ -113,13 +115,14 @@ class DatabaseFile:
     def trouble(self, error: Exception, outcome: str) -> StoreError:
         code: int = getattr(error, "sqlite_errorcode", 0) & 0xFF
         why = _WHY.get(code, "it cannot be used")
-        if code == sqlite3.SQLITE_IOERR and self._is_full():
+        if code == sqlite3.SQLITE_IOERR and self.is_full():
             why = _WHY[sqlite3.SQLITE_FULL]
         if code == sqlite3.SQLITE_BUSY:
             why += f" for more than {self._patience:g} s"
-        return StoreError(f"{self.path}: {why} ({error}); {outcome}")
+        return StoreError(Named(self.path), f": {why} ({error}); {outcome}")
 
-    def _is_full(self) -> bool:
+    def is_full(self) -> bool:
+        """Whether not a byte is left where it is."""
         with suppress(OSError):
             return shutil.disk_usage(self.path.parent).free == 0
         return False

@@ -12,10 +12,10 @@ from __future__ import annotations
 import os
 import platform
 import sqlite3
-from pathlib import Path
 
 from lastword.core.lease import Terms, Watch
 from lastword.stores.contract import OtherOwner
+from lastword.stores.here import is_gone, place, started
 from lastword.stores.lease import Tenure, boottime
 
 
@@ -29,8 +29,8 @@ class Owner:
         self._dead: dict[int, int] = {}  # owners that were silent for too long: at which count
         self._beats = 0
         self._pid = os.getpid()
-        self._started = _started(self._pid) or 0
-        self._place = _place()
+        self._started = started(self._pid) or 0
+        self._place = place()
         self._since = 0.0
         self._keeper = 0, 0
 
@@ -63,7 +63,7 @@ class Owner:
 
     def kept_by(self, db: sqlite3.Connection, pid: int) -> None:
         """What is started here is seen off by that process, which may outlive this one."""
-        self._keeper = pid, _started(pid) or 0
+        self._keeper = pid, started(pid) or 0
         self.beat(db)
 
     def leave(self, db: sqlite3.Connection) -> None:
@@ -90,10 +90,10 @@ class Owner:
         ).fetchone()
         if found is None:
             return None
-        pid, started, place, host, since, beats, *keeper = found
-        here = bool(place) and place == self._place
-        ending = here and _is_gone(pid, started)
-        if ending and (not keeper[0] or _is_gone(*keeper)):
+        pid, then, where, host, since, beats, *keeper = found
+        here = bool(where) and where == self._place
+        ending = here and is_gone(pid, then)
+        if ending and (not keeper[0] or is_gone(*keeper)):
             return None
         if self._dead.get(epoch) == beats:
             return None
@@ -103,35 +103,3 @@ class Owner:
 def _now(db: sqlite3.Connection) -> float:
     """The time of day, by the database's clock; for people to read."""
     return float(db.execute("SELECT (julianday('now') - 2440587.5) * 86400.0").fetchone()[0])
-
-
-def _place() -> str:
-    """Within what a pid means one process; empty if there is no telling."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
-    except OSError:
-        return ""
-
-
-def _started(pid: int) -> int | None:
-    """When a process started, as the kernel counts; 0: it ended and is not buried yet; None: there
-    is no telling, for some systems hide what is other people's."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return None
-    state, *rest = stat.rpartition(")")[2].split()
-    return 0 if state in "ZXx" else int(rest[18])
-
-
-def _is_gone(pid: int, started: int) -> bool:
-    """Whether the process that had this number then has ended. False if nobody can tell."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        pass  # somebody else's
-    now = _started(pid)
-    return now is not None and started not in (0, now)

@@ -9,7 +9,7 @@ from lastword.core.entries import Entry, Unshown
 from lastword.core.model import RunId, SessionId
 from lastword.core.receipt import Receipt
 from lastword.stores.codec import decode
-from lastword.stores.contract import LogPart
+from lastword.stores.contract import Label, LogPart
 
 _MARKED = """
 SELECT number, kind, body FROM entries INDEXED BY entries_marked
@@ -63,6 +63,17 @@ def cuts(
     rows = db.execute(f"{_MARKED} AND number > ? ORDER BY number", (session, "unshown", after))
     found = [(number, decode(kind, body)) for number, kind, body in rows]
     return tuple((n, one) for n, one in found if isinstance(one, Unshown) and one.run in runs)
+
+
+def label(db: sqlite3.Connection, session: SessionId, label: Label) -> bool:
+    """Have a session listed so from here on."""
+    title = None if label.title is None else label.title.encode(errors="replace").decode()
+    done = db.execute(
+        "UPDATE sessions SET name = coalesce(?, name), pinned = coalesce(?, pinned)"
+        " WHERE id = ? AND length > 0",
+        (title, label.pinned, session),
+    )
+    return done.rowcount > 0
 
 
 def sessions(db: sqlite3.Connection) -> tuple[SessionId, ...]:

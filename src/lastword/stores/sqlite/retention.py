@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 
 from lastword.core.model import SessionId
-from lastword.core.value import value
 from lastword.errors import StoreError
+from lastword.stores.contract import UnusedSession
 from lastword.stores.lease import Tenure
 from lastword.stores.sqlite.file import DatabaseFile, transaction
 from lastword.stores.sqlite.owners import Owner
@@ -28,15 +28,6 @@ WITH RECURSIVE family (root, key, id, at) AS (
     OR EXISTS (SELECT 1 FROM cells WHERE session = family.key AND going)
   ) FROM family GROUP BY root HAVING max(at) BETWEEN 1 AND ? ORDER BY max(at), root
 """
-
-
-@value
-class UnusedSession:
-    """A session in which nothing was written for a while, nor in those below it."""
-
-    session: SessionId
-    at: float  # when something last was, in seconds since 1970
-    waits: bool  # a message or a program in it waits for somebody
 
 
 def unused(db: sqlite3.Connection, since: float) -> tuple[UnusedSession, ...]:

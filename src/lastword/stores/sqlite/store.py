@@ -19,22 +19,26 @@ from lastword.core.receipt import Receipt
 from lastword.errors import OwnedElsewhere, StoreError
 from lastword.stores.codec import is_large
 from lastword.stores.contract import (
+    EVERY,
+    Label,
     LogPart,
     Overview,
     Place,
+    SessionFilter,
     StoredCell,
     StoredMessage,
     StoredSession,
     StoreSize,
+    UnusedSession,
     Write,
 )
 from lastword.stores.lease import LENGTH, Claim, Tenure, boottime
+from lastword.stores.reach import Reach
 from lastword.stores.sqlite import cells, parts, retention, tables
 from lastword.stores.sqlite.file import PATIENCE, DatabaseFile, transaction
 from lastword.stores.sqlite.health import wrong
 from lastword.stores.sqlite.line import Line, StoreJob
 from lastword.stores.sqlite.owners import Owner
-from lastword.stores.sqlite.retention import UnusedSession
 from lastword.stores.sqlite.tables import Encoded, Tables
 from lastword.stores.sqlite.writer import AT_ONCE, Writer
 
@@ -112,6 +116,7 @@ class SqliteStore:
 
     shared = True
     durable = True
+    reach: Reach | None = None
 
     def __init__(
         self,
@@ -133,6 +138,11 @@ class SqliteStore:
         """How often the disk was waited for."""
         writer = self._opened and self._opened.writer
         return writer.transactions if writer else 0
+
+    @property
+    def trouble(self) -> StoreError | None:
+        writer = self._opened and self._opened.writer
+        return writer.trouble if writer else None
 
     async def open(self) -> None:
         """Be ready, or say what is wrong with the file. After an error it may be tried again."""
@@ -224,10 +234,13 @@ class SqliteStore:
         return await self._read(lambda db: own.overview(db, session))
 
     async def recent(
-        self, space: str, limit: int, before: Place | None = None
+        self, space: str, limit: int, before: Place | None = None, wanted: SessionFilter = EVERY
     ) -> tuple[Overview, ...]:
         own = self._own()
-        return await self._read(lambda db: own.recent(db, space, limit, before))
+        return await self._read(lambda db: own.recent(db, space, limit, before, wanted))
+
+    async def label(self, session: SessionId, label: Label) -> bool:
+        return await self._write(lambda db: parts.label(db, session, label))
 
     async def delete(self, session: SessionId) -> None:
         own = self._own()

@@ -29,6 +29,7 @@ from lastword.stores.codec import (
 from lastword.stores.contract import (
     Overview,
     Place,
+    SessionFilter,
     StoredCell,
     StoredMessage,
     StoredSession,
@@ -182,8 +183,8 @@ class Tables:
             self._take(db, row.key)
             _empty(db, row.key)
             db.execute(
-                "UPDATE sessions SET length = 0, standing = '{}', title = '', state = 'idle'"
-                " WHERE key = ?",
+                "UPDATE sessions SET length = 0, standing = '{}', title = '', state = 'idle',"
+                " name = '', pinned = 0 WHERE key = ?",
                 (row.key,),
             )
             self._holds(session)
@@ -230,24 +231,31 @@ class Tables:
         return self._shown(db, found) if found else None
 
     def recent(
-        self, db: sqlite3.Connection, space: str, limit: int, before: Place | None
+        self,
+        db: sqlite3.Connection,
+        space: str,
+        limit: int,
+        before: Place | None,
+        wanted: SessionFilter,
     ) -> tuple[Overview, ...]:
-        at, name = before or (float("inf"), SessionId(""))
+        (at, name), words = before or (float("inf"), SessionId("")), wanted.words.lower()
         found = db.execute(
             f"SELECT {_SHOWN} FROM sessions WHERE length > 0"  # noqa: S608 - ours
             " AND (at < ? OR (at = ? AND id < ?)) AND substr(id, 1, length(?)) = ?"
-            " AND instr(substr(id, length(?) + 1), '/') = 0 ORDER BY at DESC, id DESC LIMIT ?",
-            (at, at, name, space, space, space, limit),
+            " AND instr(substr(id, length(?) + 1), '/') = 0"
+            f" AND (? IS NULL OR pinned = ?) AND (? = '' OR instr(lower_({_TITLE}), ?) > 0)"
+            " ORDER BY at DESC, id DESC LIMIT ?",
+            (at, at, name, space, space, space, *(wanted.pinned,) * 2, *(words,) * 2, limit),
         )
         return tuple(self._shown(db, row) for row in found.fetchall())
 
     def _shown(self, db: sqlite3.Connection, row: tuple[Any, ...]) -> Overview:
-        id_, generation, title, at, state, owner, parent = row
+        id_, generation, title, at, state, owner, parent, pinned = row
         ours = owner == self._owner.epoch
         living = None if ours else self._owner.living(db, owner)
         if not ours and not living and state == "running":
             state = "waiting"  # what was running is lost, and nobody has settled that yet
-        return Overview(id_, generation, title, at, state, living, parent)
+        return Overview(id_, generation, title, at, state, living, parent, bool(pinned))
 
     def _must_be_newest(self, write: Write) -> None:
         """Who loaded a session, and was let go, goes on with nothing that waited in line."""
@@ -347,7 +355,8 @@ def message(db: sqlite3.Connection, session: SessionId, id: MessageId) -> Stored
 
 
 _FLOOR = "(SELECT max(floor) FROM restores)"  # where what is new begins; NULL: at the beginning
-_SHOWN = "id, generation, title, at, state, owner, parent"
+_TITLE = "CASE name WHEN '' THEN title ELSE name END"
+_SHOWN = f"id, generation, {_TITLE}, at, state, owner, parent, pinned"
 _BELOW = """
 WITH RECURSIVE below (key, id) AS (
   SELECT key, id FROM sessions WHERE parent = ?

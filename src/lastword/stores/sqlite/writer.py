@@ -3,10 +3,14 @@
 Whoever is refused is refused alone; if the transaction itself fails, nothing of it was done and
 everybody in it is told so. Claims and renewals need no sync, since whoever lost them with the
 power lost its life as well, so they go through a connection that makes none.
+
+The lease is renewed whether or not anybody writes, so that trouble with the file shows by itself.
+While there is any, it is renewed with a sync, as a message would be stored.
 """
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from contextlib import suppress
 
@@ -18,6 +22,7 @@ from lastword.stores.sqlite.line import StoreJob
 from lastword.stores.sqlite.owners import Owner
 from lastword.stores.sqlite.tables import Tables
 
+log = logging.getLogger("lastword")
 AT_ONCE = 512
 _OURS = (sqlite3.IntegrityError, sqlite3.DataError, sqlite3.InterfaceError)  # one job's own fault
 
@@ -34,6 +39,7 @@ class Writer:
         tenure: Tenure,
     ) -> None:
         self.transactions = 0  # how many were synced
+        self.trouble: StoreError | None = None  # why the file takes nothing
         self._file = file
         self._owner = owner
         self._tables = tables
@@ -55,7 +61,7 @@ class Writer:
         """Nobody asked anything for a while, or the lease has run out and somebody waits for it."""
         if self._due:
             with suppress(sqlite3.Error, StoreError):
-                self._renewing(self._quick, [])
+                self._watched(self._durable if self.trouble else self._quick, [])
 
     def close(self) -> None:
         """Own nothing, and let go. The connection that syncs goes last: it tidies the log up."""
@@ -67,7 +73,7 @@ class Writer:
 
     def _together(self, db: sqlite3.Connection, jobs: list[StoreJob]) -> None:
         try:
-            self._renewing(db, jobs)
+            self._watched(db, jobs)
             self.transactions += db is self._durable
         except (sqlite3.Error, StoreError) as error:
             for job in jobs:
@@ -75,7 +81,23 @@ class Writer:
 
     @property
     def _due(self) -> bool:
-        return not self._tenure.good or boottime() >= self._next_beat
+        waited = self.trouble or not self._tenure.good
+        return bool(waited) or boottime() >= self._next_beat
+
+    def _watched(self, db: sqlite3.Connection, jobs: list[StoreJob]) -> None:
+        """One transaction; whether the file takes any is known from it."""
+        try:
+            self._renewing(db, jobs)
+        except (sqlite3.Error, StoreError) as error:
+            trouble = self._in_words(error)
+            if str(trouble) != str(self.trouble):
+                log.error("the store takes no writes: %s", trouble)  # noqa: TRY400
+            self.trouble = trouble
+            raise
+        # on a full disk there may be room in the log of changes for a little, and not for more
+        if self.trouble and db is self._durable and not self._file.is_full():
+            self.trouble = None
+            log.warning("the store takes writes again")
 
     def _renewing(self, db: sqlite3.Connection, jobs: list[StoreJob]) -> None:
         """One transaction, in which the lease is renewed too if that is due."""

@@ -1,4 +1,4 @@
-"""A scripted language model over real HTTP, in the three formats that providers speak."""
+"""A scripted language model over real HTTP, in the formats that providers speak."""
 
 from lastword.testing.provider.request import Request
 from lastword.testing.provider.script import Answer, Call, Failure, Say, Silence, Think

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lastword.testing.provider import anthropic, chat, responses
+from lastword.testing.provider import anthropic, chat, gemini, responses
 from lastword.testing.provider.marks import CREATED, Marks
 from lastword.testing.provider.script import Answer, Failure
 from lastword.testing.provider.strict import Format
@@ -17,6 +18,14 @@ PATHS: dict[str, Format] = {
     "/v1/responses": "responses",
     "/v1/messages": "anthropic",
 }
+
+
+_GEMINI = re.compile(r"/v1(?:beta|alpha)?/models/[^/:]+:(generate|streamGenerate)Content")
+
+
+def format_of(path: str) -> Format | None:
+    """What is spoken at a path."""
+    return "gemini" if _GEMINI.fullmatch(path) else PATHS.get(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,7 @@ SPEECH: dict[Format, Speech] = {
     "chat": Speech(chat.whole, chat.stream, chat.error, chat.broken),
     "responses": Speech(responses.whole, responses.stream, responses.error, responses.broken),
     "anthropic": Speech(anthropic.whole, anthropic.stream, anthropic.error, anthropic.broken),
+    "gemini": Speech(gemini.whole, gemini.stream, gemini.error, gemini.broken),
 }
 
 

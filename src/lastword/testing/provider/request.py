@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -11,6 +12,8 @@ from lastword.testing.provider.script import Reply
 from lastword.testing.provider.strict import Format, Offence
 
 _ASSISTANT = ("function_call", "reasoning")
+_MODEL = ("assistant", "model")
+_WHERE = {"responses": "input", "gemini": "contents"}
 
 
 @dataclass(eq=False, slots=True)
@@ -40,12 +43,12 @@ class Request:
 
     @property
     def stream(self) -> bool:
-        return bool(self.body.get("stream"))
+        return bool(self.body.get("stream")) or ":stream" in self.path
 
     @property
     def messages(self) -> list[Mapping[str, Any]]:
         """The conversation in it, as its format has it."""
-        where = "input" if self.format == "responses" else "messages"
+        where = _WHERE.get(self.format or "", "messages")
         given: str | list[Mapping[str, Any]] = self.body.get(where) or []
         return [{"role": "user", "content": given}] if isinstance(given, str) else given
 
@@ -57,7 +60,11 @@ class Request:
     @property
     def said(self) -> list[str]:
         """All that the person said, in order."""
-        theirs = [one.get("content") for one in self.messages if one.get("role") == "user"]
+        theirs = [
+            one.get("content") or one.get("parts")
+            for one in self.messages
+            if one.get("role") == "user"
+        ]
         return [text for text in map(_text, theirs) if text]
 
     @property
@@ -65,7 +72,7 @@ class Request:
         """What tools gave since the model last spoke."""
         since: list[Mapping[str, Any]] = []
         for message in reversed(self.messages):
-            if message.get("role") == "assistant" or message.get("type") in _ASSISTANT:
+            if message.get("role") in _MODEL or message.get("type") in _ASSISTANT:
                 break
             since.insert(0, message)
         return [_text(result) for message in since for result in _results(message)]
@@ -80,6 +87,9 @@ def _results(message: Mapping[str, Any]) -> Iterator[Any]:
     elif isinstance(content, list):
         blocks = cast("list[Mapping[str, Any]]", content)
         yield from (one.get("content") for one in blocks if one.get("type") == "tool_result")
+    for part in message.get("parts") or ():
+        if given := part.get("functionResponse"):
+            yield json.dumps(given.get("response"), ensure_ascii=False)
 
 
 def _text(content: Any) -> str:  # noqa: ANN401 - a text, or a list of parts

@@ -17,7 +17,7 @@ from typing import Any, Self, cast
 from lastword.testing.provider.bell import Bell
 from lastword.testing.provider.connection import Connection, Received
 from lastword.testing.provider.exchange import Exchange
-from lastword.testing.provider.formats import PATHS, models
+from lastword.testing.provider.formats import format_of, models
 from lastword.testing.provider.marks import Marks
 from lastword.testing.provider.request import Request
 from lastword.testing.provider.script import Failure, Reply
@@ -31,12 +31,15 @@ class Provider(Scripted):
     What it is told to answer is for every request that is not a conversation's.
     """
 
-    def __init__(self, *, strict: bool = True, models: Sequence[str] = ("scripted",)) -> None:
+    def __init__(
+        self, *, strict: bool = True, models: Sequence[str] = ("scripted",), port: int = 0
+    ) -> None:
         super().__init__(Bell())
         self.url = ""
         self.errors: list[BaseException] = []  # what the function of a script raised, and our own
         self._strict = strict
         self._models = tuple(models)
+        self._port = port  # any that is free, if none is said
         self._conversations: list[Conversation] = []
         self._seed = secrets.token_hex(8)  # ids are unlike those of any provider before
         self._serving: set[asyncio.Task[None]] = set()
@@ -45,7 +48,7 @@ class Provider(Scripted):
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._connect, "127.0.0.1", 0)
+        self._server = await loop.create_server(self._connect, "127.0.0.1", self._port)
         host, port = self._server.sockets[0].getsockname()
         self.url = f"http://{host}:{port}"
         return self
@@ -103,7 +106,7 @@ class Provider(Scripted):
             path=path,
             headers=received.headers,
             body=_decoded(received.body),
-            format=PATHS.get(path) if received.method == "POST" else None,
+            format=format_of(path) if received.method == "POST" else None,
             when=asyncio.get_running_loop().time(),
         )
         self.requests.append(request)

@@ -10,23 +10,24 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
-from lastword.testing.provider.strict import anthropic, chat, openai, responses
+from lastword.testing.provider.strict import anthropic, chat, gemini, openai, responses
 from lastword.testing.provider.strict.offence import Offence, Refused, Rule, Severity
 
-Format: TypeAlias = Literal["chat", "responses", "anthropic"]
+Format: TypeAlias = Literal["chat", "responses", "anthropic", "gemini"]
 
 MALFORMED = Rule("request.malformed", "API references: what a request must have")
 NO_MODEL = Rule("request.no_model", "API references, model")
 HALF_CHARACTER = Rule("request.half_character", "met: not valid JSON, no low surrogate in string")
 
 _ANY = (MALFORMED, NO_MODEL, HALF_CHARACTER)
-_ALL = _ANY + openai.RULES + chat.RULES + responses.RULES + anthropic.RULES
+_ALL = _ANY + openai.RULES + chat.RULES + responses.RULES + anthropic.RULES + gemini.RULES
 RULES: dict[str, Rule] = {rule.code: rule for rule in _ALL}
 
 _JUDGES: dict[Format, Callable[[Mapping[str, Any]], Iterator[Offence]]] = {
     "chat": chat.judged,
     "responses": responses.judged,
     "anthropic": anthropic.judged,
+    "gemini": gemini.judged,
 }
 _SCHEMA_ERRORS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
@@ -36,7 +37,8 @@ def judge(format: Format, body: Mapping[str, Any]) -> list[Offence]:
     offences: list[Offence] = []
     try:
         offences += _whole(format, body)
-        if not isinstance(body.get("model"), str) or not body["model"]:
+        named = format == "gemini" or (isinstance(body.get("model"), str) and body["model"])
+        if not named:  # Gemini's is in the path
             offences.append(NO_MODEL.broken("model is required", "model"))
         else:
             offences.extend(_JUDGES[format](body))

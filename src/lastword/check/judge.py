@@ -1,0 +1,273 @@
+"""A target is judged: the stories, side by side in lanes, each with a target of its own.
+
+After anything but *kept* the target of a lane is started anew: one that has broken a promise is not
+trusted with the next. What was seen while the machine was too busy is not believed: that run is
+made again, at most twice, and then nothing is known.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lastword.check import background
+from lastword.check.contract import CannotStart, Premises, Target
+from lastword.check.control import Controls, controls
+from lastword.check.deeds import Deeds
+from lastword.check.evidence import keep
+from lastword.check.machine import TOO_LATE, Lag, described
+from lastword.check.model import ScriptedModel
+from lastword.check.programs import sweep
+from lastword.check.results import CheckReport, StoryResult, StoryRun
+from lastword.check.stage import Stage
+from lastword.check.story import Broken, NotAsked, Story, Unclear, Verdict
+from lastword.check.timeline import timeline
+from lastword.check.times import Times, now, until
+from lastword.testing.provider import Provider
+
+_LONGEST = 180.0  # seconds for one run: what hangs longer is a fault of the kit, or of nobody
+_AGAIN = 2  # runs more on a busy machine
+_BY_CHANCE = 5
+_LISTED, _OFFERED = 3.0, 0.2  # seconds until our tools are asked for, and then offered
+
+
+@dataclass(frozen=True, slots=True)
+class Commission:
+    """What is to be judged, and how."""
+
+    stories: Sequence[Story]
+    repeat: int = 0  # 0: once, and five times what can be kept by chance
+    overlap: int = 4
+    times: Times = field(default_factory=Times)
+    evidence: Path | None = None
+    network: str = "shared: what else was asked is not known"
+    port: int = 0
+    journal: Path | None = None  # for a target that somebody else starts
+    told: Callable[[StoryResult], None] = lambda _: None  # each as it is known
+
+
+class Judge:
+    """One target, from the first control to the report."""
+
+    def __init__(self, make: Callable[[], Target], wanted: Commission) -> None:
+        self._make, self._wanted = make, wanted
+        self._lag = Lag()
+        self._controls = Controls()
+        self._waiting: deque[StoryResult] = deque()
+
+    async def report(self) -> CheckReport:
+        """Judge it, and leave nothing behind. Raises CannotStart."""
+        began = now()
+        with _folder() as folder:
+            async with Provider(strict=False, port=self._wanted.port) as provider, self._lag:
+                model = ScriptedModel(provider)
+                deeds = Deeds(self._wanted.journal or folder / "journal")
+                first = JudgeLane(self, model, deeds, folder / "lane0")
+                try:
+                    await first.prove()
+                    results = self._placed(first.target)
+                    await self._in_lanes(first, results, folder)
+                finally:
+                    await first.close()
+        return CheckReport(
+            target={"kind": first.target.kind, "name": first.target.name},
+            machine=described(self._wanted.network, self._lag),
+            controls=self._controls.told,
+            results=results,
+            errands=len(model.errands),
+            date=datetime.now(UTC).date().isoformat(),
+            seconds=round(now() - began, 1),
+        )
+
+    def _placed(self, target: Target) -> list[StoryResult]:
+        results = [StoryResult(story, weak=target.weak) for story in self._wanted.stories]
+        for result in results:
+            result.why_not = result.story.lacks(target.kind, target.faculties)
+            if result.why_not:
+                self._wanted.told(result)
+            else:
+                self._waiting.append(result)
+        return results
+
+    async def _in_lanes(self, first: JudgeLane, results: list[StoryResult], folder: Path) -> None:
+        n = min(self._wanted.overlap, len(self._waiting)) if results else 0
+        lanes = [first]
+        lanes += [first.beside(folder / f"lane{k}") for k in range(1, n)]
+        going = [background.begin(self._work(lane), "check: lane") for lane in lanes]
+        try:
+            await asyncio.gather(*going)
+        finally:
+            await background.end(*going)
+            for lane in lanes[1:]:
+                await lane.close()
+
+    async def _work(self, lane: JudgeLane) -> None:
+        while self._waiting:
+            result = self._waiting.popleft()
+            await lane.tell(result)
+            self._wanted.told(result)
+
+    @property
+    def wanted(self) -> Commission:
+        return self._wanted
+
+    @property
+    def lag(self) -> Lag:
+        return self._lag
+
+    @property
+    def known(self) -> Controls:
+        return self._controls
+
+    def learn(self, known: Controls) -> None:
+        self._controls = known
+
+    def made(self) -> Target:
+        return self._make()
+
+
+class JudgeLane:
+    """A target of its own, and the stories that come to it one after another."""
+
+    def __init__(self, judge: Judge, model: ScriptedModel, deeds: Deeds, folder: Path) -> None:
+        self._judge, self._model, self._deeds = judge, model, deeds
+        self.target = judge.made()
+        mark = f"{folder.parent.name}-{folder.name}"
+        self._premises = Premises(model.provider.url, deeds.journal, folder, mark)
+        self._open = False
+        self._lists = True
+
+    def beside(self, folder: Path) -> JudgeLane:
+        return JudgeLane(self._judge, self._model, self._deeds, folder)
+
+    async def prove(self) -> None:
+        """The controls."""
+        stage = await self._stage("")
+        known = await controls(stage)
+        self._judge.learn(known)
+
+    async def close(self) -> None:
+        if self._open:
+            self._open = False
+            await self.target.close()
+            if not self.target.strangers:
+                sweep(self._premises.mark)
+
+    async def tell(self, result: StoryResult) -> None:
+        """All runs of a story, by every carrier that it is told of."""
+        story, wanted = result.story, self._judge.wanted
+        repeat = wanted.repeat or (_BY_CHANCE if story.by_chance else 1)
+        for carrier in self._carriers(story):
+            for _ in range(repeat):
+                run = await self._believed(story, carrier)
+                if run is None:
+                    continue
+                result.runs.append(run)
+                if run.verdict == "not asked":
+                    break
+        if all(run.verdict == "not asked" for run in result.runs):
+            result.why_not = result.runs[0].why if result.runs else "nothing of ours can be called"
+
+    def _carriers(self, story: Story) -> list[str]:
+        """In what ways it is told: each that works; the first of all if none does."""
+        if "tools" not in story.needs:
+            return [""]
+        ours = list(self.target.carriers)
+        if story.by_carrier and self._judge.known.has("shell"):
+            return [*ours, "shell"]
+        return ours[:1]
+
+    async def _believed(self, story: Story, carrier: str) -> StoryRun | None:
+        why = self._judge.known.lacks(story.needs, carrier)
+        if why:
+            no_shell = "has no shell" in why
+            return StoryRun("not asked" if no_shell else "cannot tell", why, carrier)
+        left = _AGAIN
+        while True:
+            began = now()
+            run = await self._once(story, carrier)
+            late = self._judge.lag.since(began)
+            if late <= TOO_LATE:
+                return run
+            if not left:
+                busy = f"the machine was too busy ({late:.1f} s late)"
+                return StoryRun("cannot tell", busy, carrier, run.seen, {}, run.timeline)
+            left -= 1
+
+    async def _once(self, story: Story, carrier: str) -> StoryRun:
+        began = now()
+        stage: Stage | None = None
+        try:
+            stage = await self._stage(carrier)
+            await asyncio.wait_for(story.tell(stage), _LONGEST)
+            verdict, why = _KEPT
+        except Exception as error:  # noqa: BLE001 - a fault of the kit is none of the target's
+            verdict, why = _told_by(error)
+        run = StoryRun(verdict, why, carrier)
+        if stage:
+            run.seen, run.parts = stage.seen, stage.parts
+            run.timeline = timeline(stage, began)
+        if verdict != "kept":
+            folder = self._judge.wanted.evidence
+            if stage and folder and verdict != "not asked":
+                run.evidence = keep(folder, story, run, stage, began)
+            await self.close()
+        return run
+
+    async def _stage(self, carrier: str) -> Stage:
+        if not self._open:
+            self._open = True
+            await self.target.open(self._premises)
+        listed = len(self._deeds.of("", "listed"))
+        dialogue = await self.target.dialogue()
+        if self.target.brings_tools and self._lists:  # they are there a moment after it is
+            asked = await until(lambda: len(self._deeds.of("", "listed")) > listed, _LISTED)
+            self._lists = asked  # some ask for them with each message: nothing to wait for
+            await asyncio.sleep(_OFFERED)
+        return Stage(
+            self.target,
+            self._premises,
+            self._model,
+            self._deeds,
+            self.target.times(self._judge.wanted.times),
+            self._judge.lag,
+            dialogue,
+            self._judge.known.offences,
+            carrier,
+        )
+
+
+_KEPT: tuple[Verdict, str] = ("kept", "")
+
+
+def _told_by(error: Exception) -> tuple[Verdict, str]:
+    """What the end of a story says."""
+    match error:
+        case Broken():
+            return "broken", str(error)
+        case NotAsked():
+            return "not asked", str(error)
+        case Unclear():
+            return "cannot tell", str(error)
+        case CannotStart():
+            return "cannot tell", f"the target did not start again: {error}"
+        case _:
+            last = " ".join(traceback.format_exception(error)[-2:]).split()
+            return "cannot tell", "the check itself failed: " + " ".join(last)[-300:]
+
+
+@contextlib.contextmanager
+def _folder() -> Generator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="lastword-check-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""A report, as each of its readers wants it."""

@@ -1,0 +1,1 @@
+"""The stories, each one function; `catalogue` has what is said of them."""

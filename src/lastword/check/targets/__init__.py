@@ -1,0 +1,1 @@
+"""What is judged, each kind behind one small face: say, stop, and what was heard when."""

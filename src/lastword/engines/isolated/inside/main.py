@@ -1,0 +1,170 @@
+"""A run's process, from its first line to its last.
+
+It makes its engine, waits for a run, has the engine answer it, and leaves, all at once: threads and
+tasks that are left end there. Asked to stop, it says at once that it heard, cancels every task
+there is, and leaves when they have unwound; should they not, somebody else sees to that. If its
+host has gone, so must it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import mmap
+import os
+import pickle
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+from lastword.engines.isolated.inside.logs import HostLog
+from lastword.engines.isolated.inside.post import Post
+from lastword.engines.isolated.inside.run import RunInside, run_inside_of
+from lastword.engines.isolated.line import AT_ONCE, HEARD, RunLine
+from lastword.engines.named import engine_named
+from lastword.errors import EngineFailed
+from lastword.runtime.beginning import Beginning
+from lastword.runtime.hold import Hold
+from lastword.runtime.tasks import Tasks, ended
+
+_THREADS = 0.25  # seconds in which a tool's thread may end, once the rest has unwound
+_DELIVERIES = 3.0  # seconds that a sink in here has to end what it has begun
+_LONGEST = 10_000  # letters of an error
+
+
+def main(fds: list[int], told: dict[str, str]) -> None:
+    """Serve the host that started this, and never return."""
+    end = socket.socket(fileno=fds[0])
+    page = mmap.mmap(fds[1], mmap.PAGESIZE, prot=mmap.PROT_READ)
+    os.close(fds[1])
+    asyncio.run(_Process(end, page, told["engine"]).serve())
+
+
+class _Process:
+    """This one."""
+
+    def __init__(self, end: socket.socket, page: mmap.mmap, name: str) -> None:
+        self._end = end
+        self._page = page
+        self._name = name
+        self._tasks = Tasks()
+        self._own: set[asyncio.Task[Any] | None] = set()
+        self._run: RunInside | None = None
+        self._stopping = False
+
+    async def serve(self) -> None:
+        line = self._line = RunLine(self._end, believes=True)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._stop)
+        try:
+            engine = engine_named(self._name)
+        except BaseException as error:  # noqa: BLE001 - the host tells whoever wants it
+            line.send(json.dumps(["unready", *_in_words(error)]).encode())
+            await self._leave()
+            return
+        line.send(json.dumps(["ready"]).encode())
+        self._own.add(asyncio.current_task())
+        with suppress(asyncio.CancelledError):
+            beginning = await self._beginning()
+            if beginning is not None:
+                await self._answer(engine, beginning)
+        await self._leave()
+
+    async def _beginning(self) -> Beginning | None:
+        try:
+            match pickle.loads((await self._line.next()).body):  # noqa: S301 - the host wrote it
+                case ("begin", Beginning() as beginning):
+                    return beginning
+                case _:
+                    return None
+        except EOFError:
+            return None
+
+    async def _answer(self, engine: Callable[[Any], Awaitable[None]], told: Beginning) -> None:
+        post = Post(self._line)
+        run = self._run = run_inside_of(told, post, self._page)
+        HostLog(post).take_over()
+        post.tell("begun")
+        reader = self._tasks.start(self._hear(post), name="line")
+        self._own.add(reader)
+        going = run.going
+        going.main = main = self._tasks.start(_drive(engine, run), name=f"run {run.id}")
+        await asyncio.wait([main])
+        if self._stopping:
+            await self._unwound(run)
+            return
+        await self._delivered(run)
+        if main.cancelled():
+            post.tell("cancelled")
+        elif error := main.exception():
+            kind = error.kind if isinstance(error, EngineFailed) else None
+            post.tell("failed", *_in_words(error), kind)
+        else:
+            post.tell("done")
+
+    async def _hear(self, post: Post) -> None:
+        while True:
+            try:
+                kind, body = await self._line.next()
+            except EOFError:
+                os._exit(0)
+            if kind == AT_ONCE:
+                continue  # for who has given up
+            message = pickle.loads(body)  # noqa: S301 - the host wrote it
+            if message[0] == "stop":
+                self._line.send(b"", HEARD)
+                self._stop()
+            else:
+                post.hear(*message)
+
+    def _stop(self) -> None:
+        """Cancel whatever there is, once: what the engine started by itself, too. What a sink in
+        here has begun may end."""
+        if self._run is None:
+            os._exit(0)
+        if not self._stopping:
+            self._stopping = True
+            spared = {*self._own, *self._run.going.deliveries.living}
+            for task in asyncio.all_tasks() - spared:
+                task.cancel()
+
+    async def _unwound(self, run: RunInside) -> None:
+        own = {*self._own, asyncio.current_task()}
+        while left := tuple(asyncio.all_tasks() - own):
+            await asyncio.wait(left)
+        await _ended(run.hold, _THREADS)
+
+    async def _delivered(self, run: RunInside) -> None:
+        await ended(run.going.deliveries.living, _DELIVERIES)
+
+    async def _leave(self) -> None:
+        """At once, with all that is left."""
+        await self._line.room(all_of_it=True)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(0)
+
+
+async def _ended(hold: Hold, seconds: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await hold.ended("tool", "write")
+
+
+async def _drive(engine: Callable[[Any], Awaitable[None]], run: RunInside) -> None:
+    run.going.enter()
+    answer = engine(run)
+    if not inspect.isawaitable(answer):
+        raise TypeError(f"the engine must be an async function, and {engine!r} is not")
+    await answer
+
+
+def _in_words(error: BaseException) -> tuple[str, str, str]:
+    trace = "".join(traceback.format_exception(error))
+    return type(error).__name__, str(error)[:_LONGEST], trace[-_LONGEST:]

@@ -1,0 +1,62 @@
+"""N. Several processes over one database: rounds of whatever can happen to them.
+
+The rounds are in `chaos`; more of them can be tried by hand.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.crash.chaos import (
+    Fault,
+    Several,
+    crash_of_the_database,
+    cut_off,
+    kill,
+    nothing,
+    one_round,
+    pause,
+    pause_for_long,
+    terminate,
+)
+from tests.database import Cluster
+
+ROUNDS = 2
+STORIES = {
+    pause_for_long: "N2",
+    cut_off: "N2",
+    kill: "N3",
+    terminate: "N4",
+    crash_of_the_database: "N4",
+    pause: None,
+    nothing: None,
+}
+
+
+def stories() -> Iterator[object]:
+    for fault, story in STORIES.items():
+        marks = [pytest.mark.scenario(story, part="postgres")] if story else []
+        yield pytest.param(fault, id=fault.__name__, marks=marks)
+
+
+def several(address: str, cluster: Cluster, folder: Path, seed: object, *flags: str) -> Several:
+    name = address.partition("?")[0].rpartition("/")[2]
+    return Several(name, folder, cluster.folder, seed, list(flags), cluster)
+
+
+@pytest.mark.deep("rounds of seconds", quick=1)
+@pytest.mark.parametrize("fault", [*stories()])
+async def test_whatever_happens_to_them_nothing_is_lost_doubled_or_stale(
+    postgres: str, cluster: Cluster, tmp_path: Path, fault: Fault, seed: int
+) -> None:
+    those = several(postgres, cluster, tmp_path, seed)
+    async with those.running():
+        for _ in range(ROUNDS):
+            await one_round(those, fault)
+        await those.at_rest()
+        assert await those.broken() == [], f"seed {seed}"
+    assert those.counts["receipts"]
+    assert those.counts["accepted"]
+    assert those.counts["effects"]
+    assert those.counts["processes"], "no process of what was stopped was judged"
