@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
@@ -41,6 +42,7 @@ async def hears_much(run: Run) -> None:
     """All of it as it comes, and some of it at the end."""
     many = "seq 1 400000"
     process = await run.spawn(shell=many, output_limit=1000)
+    time.sleep(0.3)  # noqa: ASYNC251 - it is slow to begin, and does so at once all the same
     total = 0
     async for piece in process.stdout:
         total += len(piece)

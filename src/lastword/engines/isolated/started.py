@@ -47,6 +47,7 @@ class ProcessAsked:
     on_stop: Literal["end", "leave", "keep"]
     grace: float
     told: bool
+    readers: tuple[int, int]  # of its output and its errors, from their first words on
 
 
 class Handle(NamedTuple):
@@ -139,6 +140,10 @@ class ProcessesApart:
         self._count = n = self._count + 1
         self._processes[n] = process
         process.when_ended(partial(self._tell, n))
+        # Who reads at once misses nothing: somebody may, until the run's process says otherwise.
+        for reader, stream in zip(asked.readers, (process.stdout, process.stderr), strict=True):
+            if stream:
+                self._begin(reader, stream)
         return Handle(n, process.pid, process.stdin is not None, process.stderr is not None)
 
     def _tell(self, n: int, code: int) -> None:
@@ -161,12 +166,16 @@ class ProcessesApart:
 
     async def _read(self, n: int, which: Stream, reader: int) -> bytes:
         if reader not in self._readers:
-            if len(self._readers) >= _MOST_READ:
-                raise LastwordError(f"an isolated run reads at most {_MOST_READ:,} streams at once")
-            stream = self._output(n, which)
-            self._readers[reader] = stream, stream.begin()
+            self._begin(reader, self._output(n, which))
         stream, me = self._readers[reader]
         return await stream.read(me)
+
+    def _begin(self, reader: int, stream: Output) -> None:
+        if reader in self._readers:
+            raise Nonsense(f"reader {reader}, who reads already")
+        if len(self._readers) >= _MOST_READ:
+            raise LastwordError(f"an isolated run reads at most {_MOST_READ:,} streams at once")
+        self._readers[reader] = stream, stream.begin()
 
     def _read_over(self, reader: int) -> None:
         stream, me = self._readers.pop(reader, (None, None))

@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import base64
 import weakref
+from functools import partial
 from typing import Literal
 
 from lastword.core.plain import to_plain
 from lastword.engines.isolated.inside.jobs import JobInside, JobsInside
 from lastword.engines.isolated.inside.post import Post
-from lastword.engines.isolated.inside.streams import HostsProcess, InputInside, May, OutputInside
+from lastword.engines.isolated.inside.streams import (
+    HostsProcess,
+    InputInside,
+    May,
+    OutputInside,
+    next_reader,
+)
 from lastword.engines.isolated.started import Handle, ProcessAsked
 from lastword.processes import Process
 from lastword.processes.command import Command
@@ -75,16 +82,20 @@ class OwnedInside(Owned):
             on_stop=on_stop,
             grace=grace,
             told=told,
+            readers=(readers := (next_reader(), next_reader())),
         )
-        handle = await self._post.request("process", to_plain(asked), too_late=self._unwanted)
-        process = ProcessInside(self._post, command, handle, self._may_act)
+        unwanted = partial(self._unwanted, readers)
+        handle = await self._post.request("process", to_plain(asked), too_late=unwanted)
+        process = ProcessInside(self._post, command, handle, readers, self._may_act)
         self._handles[handle.n] = process
         if handle.n in self._ended:
             process.has_ended(self._ended.pop(handle.n))
         return process
 
-    def _unwanted(self, handle: Handle) -> None:
+    def _unwanted(self, readers: tuple[int, int], handle: Handle) -> None:
         """Nobody would know of it."""
+        for reader in readers:
+            self._post.tell("process_read_over", reader)
         self._post.tell("process_drop", handle.n, 0.0)
         self._post.tell("process_forget", handle.n)
 
@@ -98,9 +109,16 @@ class OwnedInside(Owned):
 class ProcessInside(Process):
     """A handle on one."""
 
-    def __init__(self, post: Post, command: Command, handle: Handle, may_act: May) -> None:
+    def __init__(
+        self,
+        post: Post,
+        command: Command,
+        handle: Handle,
+        readers: tuple[int, int],
+        may_act: May,
+    ) -> None:
         there = HostsProcess(post, handle.n)
-        plumbing = _Plumbing(there, command, handle, may_act)
+        plumbing = _Plumbing(there, command, handle, readers, may_act)
         super().__init__(there, handle.n, command, plumbing, may_act)
         self.pid = handle.pid
         self._there = there
@@ -113,14 +131,21 @@ class ProcessInside(Process):
 class _Plumbing:
     """Its pipes, which are the host's."""
 
-    def __init__(self, there: HostsProcess, command: Command, handle: Handle, may_act: May) -> None:
+    def __init__(
+        self,
+        there: HostsProcess,
+        command: Command,
+        handle: Handle,
+        readers: tuple[int, int],
+        may_act: May,
+    ) -> None:
         self.told = not isinstance(command.stdin, str)
         self.terminal = "the host's" if command.terminal else ""
-        self.stdout: Output = OutputInside(there, "stdout", may_act)
+        self.stdout: Output = OutputInside(there, "stdout", may_act, readers[0])
         self.stderr: Output | None = None
         self.stdin: Input | None = None
         if handle.has_errors:
-            self.stderr = OutputInside(there, "stderr", may_act)
+            self.stderr = OutputInside(there, "stderr", may_act, readers[1])
         if handle.takes_input:
             self.stdin = InputInside(there, command.name, may_act)
         self._there = there

@@ -23,7 +23,7 @@ from lastword.processes.output import Output
 
 May: TypeAlias = Callable[[str], None]
 _PIECE = 1 << 20  # bytes that are written at once
-_readers = itertools.count(1)
+next_reader = itertools.count(1).__next__
 
 
 class HostsProcess:
@@ -54,10 +54,19 @@ class HostsProcess:
 class OutputInside(Output):
     """What it writes."""
 
-    def __init__(self, there: HostsProcess, which: Stream, may_read: May) -> None:
+    def __init__(self, there: HostsProcess, which: Stream, may_read: May, first: int) -> None:
         self._there = there
         self._which: Stream = which
         self._may_read = may_read
+        self._first: int | None = first  # who reads it whole, if somebody begins at once
+        # As in the host: who has the handle, and a task that it starts, come before any reading.
+        loop = asyncio.get_running_loop()
+        loop.call_soon(loop.call_soon, self._nobody_reads)
+
+    def _nobody_reads(self) -> None:
+        first, self._first = self._first, None
+        if first is not None:
+            self.done(first)
 
     def _now(self, what: str, *given: object) -> Any:  # noqa: ANN401 - whatever the host answers
         return self._there.post.at_once(what, self._there.n, self._which, *given)
@@ -84,7 +93,8 @@ class OutputInside(Output):
         return deque(self._now("process_taken"))
 
     def begin(self) -> int:
-        return next(_readers)
+        first, self._first = self._first, None
+        return next_reader() if first is None else first
 
     async def read(self, me: object) -> bytes:
         there = self._there
