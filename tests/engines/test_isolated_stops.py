@@ -107,10 +107,12 @@ async def stopped(place: Place, way: str, many: int, canary: Canary) -> Receipt:
 def holders(path: Path) -> list[int]:
     """The others that have it open, by the numbers that count here."""
     found: set[int] = set()
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
-        with suppress(OSError):
-            if link.readlink() == path:
-                found.add(int(link.parts[2]))
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            for link in list((folder / "fd").iterdir()):
+                with suppress(OSError):  # that one was closed
+                    if link.readlink() == path:
+                        found.add(int(folder.name))
     return sorted(found - {os.getpid()})
 
 
