@@ -17,7 +17,7 @@ from hypothesis import settings
 
 from tests.scenarios import Mark, Tally, all_scenarios, marks_of
 
-pytest_plugins = ["tests.database", "tests.guard", "tests.lanes"]
+pytest_plugins = ["tests.costs", "tests.database", "tests.guard", "tests.lanes"]
 
 _TALLY = pytest.StashKey[Tally]()
 _COUNTING = pytest.StashKey["Counting"]()

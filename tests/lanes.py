@@ -1,11 +1,11 @@
 """Two lanes, one suite.
 
-The quick lane, `scripts/test`, has every test; those that repeat themselves do so less often, and
-of those that cost much as such, functions or modules marked `pytest.mark.deep(reason, quick=N)`, it
-has N cases of each, and one of each story that no other test keeps. The deep lane, `--deep`, is all
-of it; `--deep-only` is what of it the quick lane did not do. What is left to chance (which cases,
-which schedules) begins with one number, which changes with the commit, is told in the first lines,
-and can be given with `--seed`.
+The quick lane, `scripts/test`, has every test that costs next to nothing, one at least of each
+story, and of the others as many as fit into its budget. Those that repeat themselves do so less
+often. The deep lane, `--deep`, is all of it; `--deep-only` is what of it the quick lane did not do,
+and with `--budget` as much of that as fits. What a test costs is in `costs.json`. What is left to
+chance (which cases, which schedules) begins with one number, which changes with the commit, is told
+in the first lines, and can be given with `--seed`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from __future__ import annotations
 import random
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import NamedTuple
 
 import pytest
 
 from lastword.testing.seeded import explore
+from tests import costs
 from tests.scenarios import ROOT, Mark, marks_of
 
 
@@ -41,6 +42,7 @@ COUNTS = {
     "check_repeats": Count(1, 1, "how often a check tells each story, of whom it knows"),
     "check_musts": Count(5, 5, "how many MUSTs are told of each fault that breaks others"),
 }
+QUICK = 480.0  # seconds of the processor: under five minutes on two cores
 _MOST = 1 << 31
 
 
@@ -49,28 +51,42 @@ class Case:
     """One test, as far as it matters which lane it is in."""
 
     id: str
-    among: str = ""  # the function or the module that is marked deep
-    quick: int | None = None  # so many of those are in the quick lane; None: it is not deep
+    cost: float
     marks: frozenset[Mark] = frozenset()
 
 
-def quick_lane(cases: Sequence[Case], seed: int) -> set[str]:
-    """The ids of those that are in it: what is not deep, a sample, and each story at least once."""
-    chosen = {case.id for case in cases if case.quick is None}
-    deep = sorted(
-        (case for case in cases if case.quick is not None), key=lambda case: (case.among, case.id)
-    )
-    for among, several in groupby(deep, key=lambda case: case.among):
-        group = list(several)
-        most = min(group[0].quick or 0, len(group))
-        chosen |= {case.id for case in random.Random(f"{seed} {among}").sample(group, most)}
-    kept = {mark for case in cases if case.id in chosen for mark in case.marks}
-    for mark in sorted({mark for case in deep for mark in case.marks} - kept, key=str):
-        if mark not in kept:
-            case = random.Random(f"{seed} {mark}").choice([c for c in deep if mark in c.marks])
-            chosen.add(case.id)
+def affordable(
+    cases: Sequence[Case], budget: float, seed: int, kept: Iterable[Mark] = ()
+) -> set[str]:
+    """The ids of those that fit: what is cheap, each story that is not kept yet, then a sample.
+
+    The first two are had also if they alone are too dear. The sample has one case of each function
+    before it has a second of any.
+    """
+    chosen = {case.id: case for case in cases if case.cost < costs.CHEAP}
+    kept = {*kept, *(mark for case in chosen.values() for mark in case.marks)}
+    dear = sorted((case for case in cases if case.id not in chosen), key=lambda case: case.id)
+    random.Random(seed).shuffle(dear)
+    for case in sorted(dear, key=lambda case: case.cost):
+        if not case.marks <= kept:
+            chosen[case.id] = case
             kept |= case.marks
-    return chosen
+    spent = sum(case.cost for case in chosen.values())
+    for case in _functions_in_turn(case for case in dear if case.id not in chosen):
+        if spent + case.cost <= budget:
+            chosen[case.id] = case
+            spent += case.cost
+    return set(chosen)
+
+
+def _functions_in_turn(cases: Iterable[Case]) -> list[Case]:
+    seen = Counter[str]()
+    turns: list[tuple[int, Case]] = []
+    for case in cases:
+        function = costs.function_of(case.id)
+        turns.append((seen[function], case))
+        seen[function] += 1
+    return [case for _, case in sorted(turns, key=lambda turn: turn[0])]
 
 
 def seed_of_the_commit() -> int:
@@ -89,6 +105,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--deep", action="store_true", help="all of it, as often as it takes")
     group.addoption(
         "--deep-only", action="store_true", help="what --deep does and the quick lane does not"
+    )
+    group.addoption(
+        "--budget",
+        type=float,
+        metavar="S",
+        help=f"seconds of the processor for all tests together ({QUICK:.0f} in the quick lane)",
     )
     for name, count in COUNTS.items():
         told = f"{count.what} ({count.quick}, or {count.deep} with --deep)"
@@ -125,15 +147,19 @@ def pytest_report_header(config: pytest.Config) -> str:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is another lane's. Who names a test gets it."""
-    if config.option.deep and not config.option.deep_only:
+    option = config.option
+    if option.deep and not option.deep_only:
         return
-    quick = quick_lane([_case(item) for item in items], config.option.seed)
+    known = costs.known()
+    seed, budget = option.seed, QUICK if option.deep_only or not option.budget else option.budget
+    here = affordable([_case(item, known, "quick") for item in items], budget, seed)
+    if option.deep_only:
+        kept = {mark for item in items if item.nodeid in here for mark in marks_of(item)}
+        rest = [item for item in items if item.nodeid not in here or _repeats_itself(item)]
+        most = option.budget or float("inf")
+        here = affordable([_case(item, known, "deep") for item in rest], most, seed, kept)
     named = tuple(arg for arg in config.args if "::" in arg)
-    here = {item.nodeid for item in items if named and item.nodeid.startswith(named)}
-    if config.option.deep_only:
-        here |= {i.nodeid for i in items if i.nodeid not in quick or _repeats_itself(i)}
-    else:
-        here |= quick
+    here |= {item.nodeid for item in items if named and item.nodeid.startswith(named)}
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in here])
     items[:] = [item for item in items if item.nodeid in here]
 
@@ -145,15 +171,9 @@ def _repeats_itself(item: pytest.Item) -> bool:
     return not more.isdisjoint(names)
 
 
-def _case(item: pytest.Item) -> Case:
-    marks = frozenset(marks_of(item))
-    for node in reversed(item.listchain()):
-        for marker in node.own_markers:
-            if marker.name == "deep":
-                (_,) = marker.args  # its reason
-                among = node.nodeid.partition("[")[0]
-                return Case(item.nodeid, among, marker.kwargs.get("quick", 0), marks)
-    return Case(item.nodeid, marks=marks)
+def _case(item: pytest.Item, known: costs.Costs, lane: str) -> Case:
+    cost = costs.of(known, lane, item.nodeid)
+    return Case(item.nodeid, cost, frozenset(marks_of(item)))
 
 
 def _count(request: pytest.FixtureRequest) -> int:

@@ -12,8 +12,6 @@ from tests.acp.client import Message, editor
 from tests.acp.test_prompts import STUBBORN, begun
 from tests.promise.workshop import gone, until
 
-pytestmark = pytest.mark.deep("a process for each test", quick=3)
-
 
 def off(request: Message) -> Message:
     params = {"requestId": request["id"]}

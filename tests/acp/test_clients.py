@@ -23,8 +23,6 @@ from tests.acp.schema import Message, Traffic
 from tests.acp.sdk import Editor, sdk_editor
 from tests.promise.workshop import until
 
-pytestmark = pytest.mark.deep("a process for each test", quick=2)
-
 
 async def begun(
     client: Editor, session: str, words: str = "tell me a story"

@@ -7,7 +7,7 @@ import pytest
 from tests.acp.acpx_client import acpx, needs_acpx
 from tests.promise.workshop import until
 
-pytestmark = [needs_acpx, pytest.mark.deep("a client in Node for each test", quick=1)]
+pytestmark = needs_acpx
 
 
 async def test_a_prompt_of_acpx_s_is_answered(tmp_path: Path) -> None:

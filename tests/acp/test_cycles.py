@@ -15,8 +15,6 @@ from tests.acp.client import Client, editor
 from tests.acp.inside import inside
 from tests.promise.workshop import until
 
-pytestmark = pytest.mark.deep("sixty stops and takeovers for each test", quick=1)
-
 CYCLES = 60
 WARM_UP = 20
 A_LITTLE = 6 << 20  # bytes: what was said is kept, and an allocator keeps something for itself

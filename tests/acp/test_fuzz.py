@@ -49,7 +49,6 @@ async def numbered(client: Client) -> list[bytes]:
     return [line(message) for message in messages]
 
 
-@pytest.mark.deep("hundreds of lines")
 async def test_at_every_key_of_every_method_what_does_not_belong_there_has_its_error(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -2,12 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.acp.client import Client, Message, editor
 from tests.promise.workshop import until
-
-pytestmark = pytest.mark.deep("a process for each test", quick=1)
 
 
 def about(client: Client, method: str, session: str) -> Message:

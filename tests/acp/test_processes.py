@@ -8,8 +8,6 @@ import pytest
 from tests.acp.sdk import Editor, sdk_editor
 from tests.promise.workshop import gone, until
 
-pytestmark = pytest.mark.deep("a process for each test", quick=1)
-
 LINE = "echo up; trap 'echo interrupted' INT; while :; do if read -r a; then echo got $a; fi; done"
 START = f"ask shell: {LINE} | 0 | . | false | true | true"  # with an input, in the background
 

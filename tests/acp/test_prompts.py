@@ -8,8 +8,6 @@ from lastword.testing.provider import Call, Provider
 from tests.acp.client import UPDATE, Client, editor
 from tests.promise.workshop import gone, until
 
-pytestmark = pytest.mark.deep("a process for each test", quick=4)
-
 STUBBORN = (
     "run trap '' TERM INT HUP; setsid sh -c 'trap \"\" TERM INT HUP; echo $$ > own; "
     "while :; do sleep 0.05; done' & (setsid sleep 1000 &); echo $$ > pid; echo up; "

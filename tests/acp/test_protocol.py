@@ -13,8 +13,6 @@ import pytest
 from tests.acp.client import Client, editor
 from tests.promise.workshop import gone, until
 
-pytestmark = pytest.mark.deep("a process for each test", quick=3)
-
 
 async def errors_of(client: Client, *lines: bytes) -> list[tuple[Any, int]]:
     """The errors that these lines are answered with; and that the agent is there afterwards."""

@@ -10,8 +10,6 @@ import pytest
 from tests.acp.client import Client, Message, editor
 from tests.promise.workshop import until
 
-pytestmark = pytest.mark.deep("a process for each test", quick=3)
-
 PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
 
 

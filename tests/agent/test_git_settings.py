@@ -12,8 +12,6 @@ from tests.agent.repositories import Repository
 from tests.agent.to_the_letter import call, talking
 from tests.promise.workshop import gone, until
 
-pytestmark = pytest.mark.deep("git is run again and again", quick=12)
-
 ALL = "git status; git diff; git add f.c"
 FILTER = '[filter "evil"]\n\tclean = evil\n'
 INCLUDED = {

@@ -18,8 +18,6 @@ from lastword.core.entries import Result, Text
 from tests.promise.stories import check_log, heard_by
 from tests.promise.workshop import fates, gone, until
 
-pytestmark = pytest.mark.deep("a server for each test", quick=8)
-
 SERVER = Path(__file__).with_name("mcp_server_to_start.py")
 NEVER_ANSWERS = ["/bin/sh", "-c", "echo hello; exec sleep 1000"]
 PROMPT = 60.0  # seconds: a guard; whoever waits for a timeout waits for longer

@@ -12,8 +12,6 @@ from lastword import Run, Runtime
 from lastword.agent.tools.shell import Shell
 from tests.promise.workshop import until
 
-pytestmark = pytest.mark.deep("a shell for each command", quick=20)
-
 LONG = 300.0  # seconds: what has not ended by then hangs, on the slowest of machines
 GIT = {
     "GIT_AUTHOR_NAME": "a",

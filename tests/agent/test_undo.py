@@ -237,7 +237,6 @@ async def test_a_file_tool_that_was_killed_as_it_wrote_is_taken_back(
     assert (folder / "a.txt").read_text(encoding="utf-8") == "one\ntwo\n"
 
 
-@pytest.mark.deep("a process is started for it, and killed")
 @pytest.mark.scenario("U7")
 async def test_what_a_command_did_as_everything_was_killed_is_named_and_left(
     folder: Path, tmp_path: Path

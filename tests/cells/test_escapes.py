@@ -11,10 +11,7 @@ import pytest
 from lastword.cells import Interpreter, Ok, ProgramLimits, Step, StepFailed, StepFinished, StepLimit
 from tests.cells.programs import ASK, ENDLESS, THREE, frontier
 
-pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.deep("an interpreter for each test", quick=20),
-]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 F9 = pytest.mark.scenario("F9", part="cells")
 TIGHT = ProgramLimits(memory=32 << 20, output=10_000, calls=50, depth=100)
 SHORT = replace(TIGHT, time=0.3)

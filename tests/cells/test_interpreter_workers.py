@@ -24,10 +24,7 @@ from tests.cells.programs import ENDLESS, READ, THREE, at_frontier, frontier, in
 from tests.promise.workshop import gone, until
 from tests.scenarios import ROOT
 
-pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.deep("a process for each test", quick=5),
-]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 EITHER = pytest.mark.parametrize("whom", ["the interpreter", "the worker"])
 A_LONG_TIME = ProgramLimits(time=600)
 RESULTS = {"0": Ok("A"), "1": Ok("B"), "2": Ok("C")}

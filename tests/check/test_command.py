@@ -148,7 +148,6 @@ async def test_a_check_that_is_interrupted_leaves_nothing(
 
 
 @pytest.mark.scenario("K7")
-@pytest.mark.deep("stands still for seconds", quick=0)
 async def test_a_check_that_is_frozen_in_the_middle_comes_to_the_same_end() -> None:
     stories = "text.quiet,tool.no-effect,next.history,idle.harmless"
     process, over = await check("acp", "--only", stories, "--", *OF, "forgets-results")

@@ -47,7 +47,6 @@ def test_names_are_found_wherever_an_answer_lists_them() -> None:
 
 
 @pytest.mark.scenario("K13")
-@pytest.mark.deep("two processes, and a watch for each story", quick=0)
 async def test_an_agent_that_names_something_else_is_not_excused() -> None:
     another, itself = await asyncio.gather(
         judged(planted_acp("names-something-else"), *STORIES, repeat=1),

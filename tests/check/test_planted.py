@@ -60,7 +60,6 @@ def test_every_story_has_a_fault_that_it_catches() -> None:
 
 
 @pytest.mark.scenario("K2", part="own")
-@pytest.mark.deep("a process for each fault, and a watch for each story", quick=2)
 @pytest.mark.parametrize("faults", GROUPS, ids=lambda faults: faults[0])
 async def test_a_planted_fault_is_caught_by_its_own_story(
     faults: list[str], check_repeats: int
@@ -82,7 +81,6 @@ async def test_a_planted_fault_is_caught_by_its_own_story(
 
 
 @pytest.mark.scenario("K2", part="matrix")
-@pytest.mark.deep("MUSTs are told of an agent with each fault", quick=0)
 @pytest.mark.parametrize("faults", GROUPS, ids=lambda faults: faults[0])
 async def test_a_planted_fault_breaks_no_story_that_it_has_nothing_to_do_with(
     faults: list[str], check_musts: int, seed: int
@@ -127,7 +125,6 @@ async def test_a_history_that_a_provider_refuses_is_found_in_every_format() -> N
     assert dict(zip(FORMATS, rules, strict=True)) == REFUSED_IN
 
 
-@pytest.mark.deep("all stories, twice", quick=1)
 @pytest.mark.parametrize(
     "kind",
     [
@@ -166,7 +163,6 @@ async def busy_neighbours() -> AsyncGenerator[None]:
 
 
 @pytest.mark.scenario("K3")
-@pytest.mark.deep("keeps every core busy", quick=0)
 async def test_beside_busy_neighbours_nothing_is_said_to_be_broken_that_is_not(
     check_repeats: int,
 ) -> None:

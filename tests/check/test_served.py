@@ -37,7 +37,6 @@ def served(kind: str, fault: str = "good") -> Callable[[], Target]:
 
 
 @pytest.mark.scenario("K14")
-@pytest.mark.deep("a server, and a watch for each story", quick=1)
 @pytest.mark.parametrize("kind", ADDRESSES)
 async def test_a_server_that_stops_as_it_should_keeps_what_it_is_asked(kind: str) -> None:
     stories = (*TEXT, *ON_TOOLS, *ASKED.get(kind, ()))
@@ -49,7 +48,6 @@ async def test_a_server_that_stops_as_it_should_keeps_what_it_is_asked(kind: str
 
 
 @pytest.mark.scenario("K14")
-@pytest.mark.deep("a server for each fault", quick=0)
 @pytest.mark.parametrize("kind", ADDRESSES)
 async def test_a_fault_is_caught_behind_every_kind_of_server(kind: str) -> None:
     reports = await asyncio.gather(

@@ -68,7 +68,6 @@ async def test_lastword_keeps_what_it_is_asked_first(kind: str) -> None:
 @pytest.mark.scenario("K4", part="acp")
 @pytest.mark.scenario("K4", part="agui")
 @pytest.mark.scenario("K4", part="v1")
-@pytest.mark.deep("agents with all their imports, judged by all stories", quick=0)
 async def test_lastword_keeps_every_must_and_should_that_it_is_asked(check_repeats: int) -> None:
     reports = await asyncio.gather(
         *(judged(make(), repeat=check_repeats) for make in KINDS.values())
@@ -105,7 +104,6 @@ async def test_an_agent_that_breaks_a_promise_by_itself_keeps_it_in_lastword(
 @pytest.mark.scenario("K5", part="pydantic-ai")
 @pytest.mark.scenario("K5", part="openai-agents")
 @pytest.mark.scenario("K5", part="langgraph")
-@pytest.mark.deep("all stories, and the imports of three frameworks", quick=0)
 async def test_an_agent_in_lastwords_engine_keeps_every_story_that_python_can_be_asked() -> None:
     reports = await asyncio.gather(
         *(judged(an_agent_of(one, "InLastword"), repeat=1) for one in BROKEN_BY_ITSELF)

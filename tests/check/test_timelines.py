@@ -20,7 +20,6 @@ def rows(report: CheckReport) -> list[tuple[str, float, str]]:
 
 
 @pytest.mark.scenario("K17")
-@pytest.mark.deep("a process for each, and its watch", quick=1)
 @pytest.mark.parametrize(
     ("fault", "story", "point"),
     [

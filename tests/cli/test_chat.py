@@ -20,8 +20,6 @@ from tests.cli.terminal import (
     leave,
 )
 
-pytestmark = pytest.mark.deep("a process for each test", quick=8)
-
 ASKS = "y: allow"
 TOLD = {"yes": "Allow", "no": "Deny", "always": "Always allow this exact command"}
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.deep("a process for each test", quick=4)
-
 COMMAND = (sys.executable, "-X", "utf8", "-m", "lastword", "chat")
 BARE = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
 

@@ -8,8 +8,6 @@ import pytest
 
 from tests.cli.terminal import ENTER, ESC, after, chatting, leave
 
-pytestmark = pytest.mark.deep("a process for each test", quick=3)
-
 
 def test_lines_queue_if_that_is_the_mode_and_the_queue_can_be_changed() -> None:
     with chatting() as terminal:

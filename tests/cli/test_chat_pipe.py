@@ -22,8 +22,6 @@ from lastword.cli.chat.pipe import run_once
 from lastword.cli.chat.start import chat
 from tests.cli.terminal import SOON, Terminal, command
 
-pytestmark = pytest.mark.deep("a process for each test", quick=5)
-
 Running = subprocess.Popen[bytes]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -9,8 +9,6 @@ import pytest
 
 from tests.cli.terminal import CTRL_C, CTRL_D, ENTER, ESC, Terminal, chatting, leave
 
-pytestmark = pytest.mark.deep("a terminal for each test", quick=4)
-
 
 def test_what_a_model_says_cannot_control_the_terminal() -> None:
     with chatting() as terminal:

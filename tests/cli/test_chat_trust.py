@@ -10,8 +10,6 @@ from tests.cli import terminal as terminals
 from tests.cli.terminal import CTRL_D, Terminal
 from tests.cli.test_chat_command import COMMAND, chat
 
-pytestmark = pytest.mark.deep("a terminal for each test", quick=1)
-
 HOSTILE = """
 rules = ["allow *"]
 [mcp.helper]

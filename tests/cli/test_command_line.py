@@ -13,7 +13,6 @@ from lastword.core.model import Generation, Reason, RunId, SessionId
 from lastword.core.receipt import Receipt
 from lastword.core.story import FeedEvent
 
-pytestmark = pytest.mark.deep("a process for each test", quick=4)
 NOTHING_HEARD = "words, tool output and typing marks after the stop: 0"
 
 

@@ -11,7 +11,6 @@ from tests.acp.client import editor
 from tests.promise.workshop import until
 from tests.scenarios import ROOT
 
-pytestmark = pytest.mark.deep("a process for each test", quick=3)
 SOURCE = """
 from lastword import Run
 

@@ -15,8 +15,6 @@ from lastword.stores.codec import decode
 from tests.cli.test_doctor import without_rights
 from tests.stores.files import by_hand, names_in, opened, put
 
-pytestmark = pytest.mark.deep("a process for each test", quick=6)
-
 LASTWORD = [sys.executable, "-X", "utf8", "-W", "error", "-m", "lastword"]
 OF_A_SESSION = ("transcript", "receipts", "export", "delete")
 ODD = "naïve \udc80 日本 \u2028 | tab\t"

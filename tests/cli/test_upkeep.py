@@ -11,7 +11,6 @@ from tests.cli.test_records import address, kept, lastword
 from tests.stores.files import by_hand, names_in
 
 __all__ = ["kept"]  # a fixture
-pytestmark = pytest.mark.deep("a process for each test", quick=6)
 
 COMMANDS = {
     "backup": ("there.bak",),

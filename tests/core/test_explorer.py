@@ -12,7 +12,6 @@ from tests.core.session_alphabet import Bounds, explore_session
 EVERY = [bounds for group in GROUPS.values() for bounds in group]
 
 
-@pytest.mark.deep("every history there is", quick=3)
 @pytest.mark.parametrize("bounds", EVERY, ids=lambda bounds: bounds.name)
 def test_no_history_within_the_bounds_breaks_the_promise(
     bounds: Bounds, record_property: Callable[[str, object], None]

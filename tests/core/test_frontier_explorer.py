@@ -9,7 +9,6 @@ import pytest
 from tests.core.cell_alphabet import EVERY, Bounds, explore_cell
 
 
-@pytest.mark.deep("every history there is", quick=4)
 @pytest.mark.parametrize("bounds", EVERY, ids=lambda bounds: bounds.name)
 def test_no_history_of_a_cell_within_the_bounds_breaks_the_promise(
     bounds: Bounds, record_property: Callable[[str, object], None]

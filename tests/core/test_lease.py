@@ -11,7 +11,6 @@ from tests.core.lease_alphabet import CLOCKS, HOLDER, explore_lease
 TERMS = Terms(10.0)
 
 
-@pytest.mark.deep("every history there is", quick=1)
 @pytest.mark.parametrize("clocks", CLOCKS)
 def test_nothing_leaves_that_another_has_taken(clocks: str) -> None:
     holders, watchers = CLOCKS[clocks]

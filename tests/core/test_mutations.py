@@ -21,7 +21,6 @@ EACH = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.deep("one exploration for each mistake", quick=10)
 @EACH
 def test_a_broken_machine_is_found_out(kind: Kind, mutation: Mutation) -> None:
     with broken(kind, mutation) as module, pytest.raises(Broken) as found:

@@ -44,7 +44,6 @@ async def test_nothing_of_a_paused_owner_leaves_after_the_receipt_of_who_took_it
     assert "lost with the process that had it" in str(done.receipt)
 
 
-@pytest.mark.deep("as many rounds as it takes")
 @pytest.mark.parametrize("without", ["effects", "processes"])
 async def test_without_the_lease_something_does(tmp_path: Path, without: str) -> None:
     for number in range(20):

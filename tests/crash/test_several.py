@@ -45,7 +45,6 @@ def several(address: str, cluster: Cluster, folder: Path, seed: object, *flags: 
     return Several(name, folder, cluster.folder, seed, list(flags), cluster)
 
 
-@pytest.mark.deep("rounds of seconds", quick=1)
 @pytest.mark.parametrize("fault", [*stories()])
 async def test_whatever_happens_to_them_nothing_is_lost_doubled_or_stale(
     postgres: str, cluster: Cluster, tmp_path: Path, fault: Fault, seed: int

@@ -44,7 +44,6 @@ def test_the_file_has_an_argument_for_its_base_a_user_and_an_init() -> None:
 
 
 @pytest.mark.scenario("O13")
-@pytest.mark.deep("it makes a Debian, and installs into it: minutes")
 async def test_the_steps_make_a_server_that_is_held_at_the_level_that_is_told(
     tmp_path: Path,
 ) -> None:

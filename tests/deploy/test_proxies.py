@@ -23,8 +23,6 @@ from tests.docs.pages import page
 from tests.server.client import events_in, read_head, upto
 from tests.server.test_serve import Server
 
-pytestmark = pytest.mark.deep("a server and a proxy for each test", quick=3)
-
 
 @pytest.fixture
 def server(tmp_path: Path) -> Generator[Server]:

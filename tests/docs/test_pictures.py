@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.docs.pictures import FOLDER, READ, THEMES, main, without_chance
 from tests.scenarios import ROOT
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
-@pytest.mark.deep("a browser and a server of its own")
 def test_the_pictures_can_be_made_anew_and_show_what_the_page_shows_today(tmp_path: Path) -> None:
     """Its texts, buttons and order are compared; a colour alone makes no picture stale."""
     main(tmp_path)

@@ -158,7 +158,6 @@ def test_a_browser_that_shows_the_site_asks_nobody_else(site: Path) -> None:
     assert {one for one in asked if not one.startswith((url, "data:", "blob:"))} == set()
 
 
-@pytest.mark.deep("all pages of the site, in a browser")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_page_fits_a_phone(site: Path, theme: Literal["light", "dark"]) -> None:
     pages = [path.parent.relative_to(site) for path in sorted(site.rglob("index.html"))]

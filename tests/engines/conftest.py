@@ -1,7 +1,6 @@
-"""Stories that are told of every engine: where one starts a program each time, in the deep lane."""
+"""Where stories of engines take place: in this process, and in one of their own."""
 
 from collections.abc import AsyncGenerator
-from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -11,14 +10,6 @@ from lastword.engines.isolated import Isolated
 from lastword.testing import Recorder
 from tests.engines import apart
 from tests.engines.contract import Place, before_tool
-from tests.engines.subjects import HEAVY
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        params: dict[str, Any] = getattr(getattr(item, "callspec", None), "params", {})
-        if params.get("kind") in HEAVY:
-            item.add_marker(pytest.mark.deep("starts a program for each turn"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["here", "isolated"])

@@ -183,7 +183,6 @@ async def refused(format: str, log: Sequence[Entry]) -> list[str]:
         return provider.refused
 
 
-@pytest.mark.deep("hundreds of histories", quick=1)
 @pytest.mark.scenario("E8", part="agent")
 @pytest.mark.parametrize("format", FORMATS)
 def test_any_history_is_taken(format: str) -> None:

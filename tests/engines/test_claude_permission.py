@@ -17,8 +17,6 @@ from tests.engines.claude_shell import bash, calls, shell
 from tests.engines.subject_claude import claude
 from tests.promise.stories import Latch, check_log
 
-pytestmark = pytest.mark.deep("starts programs")
-
 
 @pytest.mark.scenario("E42")
 async def test_what_the_cli_makes_and_what_it_denies_is_told_apart(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from tests.engines.subjects import HEAVY
 HOWS: tuple[How, ...] = ("stop", "stop", "takeover", "stop")
 
 
-@pytest.mark.deep("starts programs")
 @pytest.mark.scenario("E41")
 async def test_whenever_the_cli_is_ended_nothing_acts_hides_or_is_told_wrongly(
     stops: int, seed: int

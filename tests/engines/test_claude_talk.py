@@ -14,7 +14,6 @@ from tests.engines.test_refused import PNG
 from tests.promise.stories import Latch, check_log
 from tests.promise.workshop import until
 
-pytestmark = pytest.mark.deep("starts programs")
 PICTURE = Attachment("image/png", base64.b64encode(PNG).decode(), name="cat.png")
 
 

@@ -21,8 +21,6 @@ from tests.engines.subject_claude import claude
 from tests.promise.stories import Latch, check_log
 from tests.promise.workshop import gone, until
 
-pytestmark = pytest.mark.deep("starts programs")
-
 
 def homes(place: Path) -> list[Path]:
     return list(place.glob("lastword-claude-*"))

@@ -21,11 +21,7 @@ from tests.engines.subject_claude import claude_told
 from tests.engines.subjects import HEAVY, PLAIN, SUBJECTS
 from tests.engines.told import Scripted, Subject
 
-pytestmark = [
-    pytest.mark.asyncio(loop_scope="module"),
-    pytest.mark.scenario("Z22"),
-    pytest.mark.deep("imports each framework once more, in another process", quick=2),
-]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.scenario("Z22")]
 Talks = dict[str, Talk]
 
 

@@ -105,7 +105,6 @@ def _timeless(part: Any) -> Any:
     return replace(part, timestamp=None) if hasattr(part, "timestamp") else part
 
 
-@pytest.mark.deep("thousands of histories", quick=1)
 @pytest.mark.parametrize("start", range(0, 400, 50))
 def test_what_was_converted_before_says_what_it_would_say_anew(start: int) -> None:
     """After every entry of many logs: summaries, interruptions and another model among them."""

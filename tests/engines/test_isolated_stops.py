@@ -151,7 +151,6 @@ async def test_where_only_groups_are_held_no_run_is_told_as_isolated(canary: Can
     assert "cannot be seen" in str(receipt)
 
 
-@pytest.mark.deep("4 GB of memory")
 @pytest.mark.scenario("Z1")
 @pytest.mark.skipif(memory_free() < 6 << 30, reason="less than 6 GB of memory are free")
 async def test_who_holds_4_gb_is_ended_and_they_are_free_again(
@@ -297,7 +296,6 @@ async def test_a_child_of_it_has_a_process_and_ends_with_it(place: Place, canary
     assert [child.fate for child in receipt.children] == ["ended"]
 
 
-@pytest.mark.deep("processes, at every level", quick=3)
 @pytest.mark.scenario("Z1")
 @pytest.mark.parametrize("level", STRICT)
 @pytest.mark.parametrize("way", WAYS)

@@ -82,7 +82,6 @@ async def stopped_at(step: int, one: Scripted) -> bool:
     return True
 
 
-@pytest.mark.deep("a stop at every step", quick=1)
 @pytest.mark.scenario("X1", part="agent")
 @pytest.mark.scenario("G3")
 @pytest.mark.parametrize("kind", SCRIPTED)

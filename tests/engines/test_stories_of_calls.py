@@ -21,10 +21,8 @@ from tests.promise.workshop import STUBBORN, gone, is_up, until
 from tests.scenarios import ROOT
 
 pytestmark = pytest.mark.parametrize("kind", SCRIPTED)
-each = pytest.mark.deep("every engine", quick=2)
 
 
-@each
 @pytest.mark.scenario("G1")
 @pytest.mark.scenario("G4")
 async def test_of_five_calls_those_that_were_not_allowed_yet_never_begin(kind: str) -> None:
@@ -65,7 +63,6 @@ async def test_of_five_calls_those_that_were_not_allowed_yet_never_begin(kind: s
     assert made == [1, 2]
 
 
-@each
 @pytest.mark.scenario("G2", part="thread")
 @pytest.mark.scenario("X5")
 async def test_of_four_calls_one_holds_its_thread_and_its_late_result_is_nobody_s(
@@ -100,7 +97,6 @@ async def test_of_four_calls_one_holds_its_thread_and_its_late_result_is_nobody_
         assert "too late" not in str(one.provider.requests[1].body)
 
 
-@each
 @pytest.mark.scenario("G5", part="library")
 async def test_a_stop_withdraws_the_question_before_a_call(kind: str) -> None:
     called: list[str] = []
@@ -129,7 +125,6 @@ async def test_a_stop_withdraws_the_question_before_a_call(kind: str) -> None:
     assert called == []
 
 
-@each
 async def test_what_is_not_allowed_is_the_model_s_to_hear_and_the_answer_goes_on(kind: str) -> None:
     called: list[str] = []
     questions = Questions(Rules.parse(["ask wipe"]))
@@ -161,7 +156,6 @@ async def test_what_is_not_allowed_is_the_model_s_to_hear_and_the_answer_goes_on
     assert called == ["b"]
 
 
-@each
 @pytest.mark.scenario("G7")
 async def test_a_tool_has_a_token_by_which_a_resource_refuses_the_older_answer(kind: str) -> None:
     tokens: list[Token] = []
@@ -182,7 +176,6 @@ async def test_a_tool_has_a_token_by_which_a_resource_refuses_the_older_answer(k
     assert tokens[0].generation < tokens[1].generation
 
 
-@each
 @pytest.mark.scenario("P1", part="processes")
 @pytest.mark.scenario("S11", part="processes")
 async def test_what_a_tool_started_ends_with_the_answer_and_is_named(kind: str) -> None:
@@ -207,7 +200,6 @@ async def test_what_a_tool_started_ends_with_the_answer_and_is_named(kind: str) 
         assert "killed" in {process.fate for process in receipt.processes}
 
 
-@each
 @pytest.mark.scenario("X6", part="agent")
 async def test_malformed_arguments_are_an_error_for_the_model_and_brick_nothing(
     kind: str, request: pytest.FixtureRequest
@@ -234,7 +226,6 @@ async def test_malformed_arguments_are_an_error_for_the_model_and_brick_nothing(
         await check_log(session)
 
 
-@each
 @pytest.mark.scenario("C1")
 @pytest.mark.scenario("C2", part="library")
 @pytest.mark.scenario("C3")
@@ -268,7 +259,6 @@ async def test_what_a_tool_started_below_it_ends_in_the_same_instant(kind: str) 
         await check_log(session)
 
 
-@each
 @pytest.mark.scenario("C4")
 async def test_what_a_tool_started_to_be_kept_goes_on_and_waits_for_the_person(kind: str) -> None:
     latch = Latch()
@@ -310,7 +300,6 @@ def killed_in_a_tool(kind: str, database: Path) -> str:
     return f"sqlite:{database}"
 
 
-@pytest.mark.deep("a process for every engine", quick=1)
 @pytest.mark.scenario("D1", part="sqlite")
 async def test_killed_in_a_tool_its_calls_may_have_executed_and_the_next_answer_knows(
     kind: str, tmp_path: Path

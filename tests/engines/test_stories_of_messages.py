@@ -17,10 +17,8 @@ from tests.promise.stories import Latch, check_log
 from tests.promise.workshop import DYING_LOUDLY, gone, is_up, until
 
 pytestmark = pytest.mark.parametrize("kind", SCRIPTED)
-each = pytest.mark.deep("every engine", quick=2)
 
 
-@each
 @pytest.mark.scenario("A1")
 @pytest.mark.scenario("A2", part="library")
 async def test_a_message_that_is_stopped_at_once_is_no_request(kind: str) -> None:
@@ -37,7 +35,6 @@ async def test_a_message_that_is_stopped_at_once_is_no_request(kind: str) -> Non
     assert said(heard) == ""
 
 
-@each
 @pytest.mark.scenario("A4")
 async def test_what_was_accepted_before_a_stop_is_never_asked_and_what_comes_after_is(
     kind: str,
@@ -59,7 +56,6 @@ async def test_what_was_accepted_before_a_stop_is_never_asked_and_what_comes_aft
         await check_log(session)
 
 
-@each
 @pytest.mark.scenario("T1")
 @pytest.mark.scenario("T3")
 async def test_the_last_of_three_messages_is_what_the_model_answers(kind: str) -> None:
@@ -89,7 +85,6 @@ async def test_the_last_of_three_messages_is_what_the_model_answers(kind: str) -
     assert said(heard) == "old new words"
 
 
-@each
 @pytest.mark.scenario("T2", part="processes")
 async def test_a_new_answer_begins_at_once_and_its_first_tool_waits_for_the_old_processes(
     kind: str,
@@ -126,7 +121,6 @@ async def test_a_new_answer_begins_at_once_and_its_first_tool_waits_for_the_old_
     assert found == [True]
 
 
-@each
 @pytest.mark.scenario("T4")
 @pytest.mark.scenario("T10")
 @pytest.mark.parametrize("ends", ["stop", "takeover"])
@@ -151,7 +145,6 @@ async def test_what_waited_is_dropped_with_its_words_and_never_asked(kind: str, 
         await check_log(session)
 
 
-@each
 @pytest.mark.scenario("T6")
 async def test_what_steers_too_late_is_the_next_turn(kind: str) -> None:
     heard: list[FeedEvent] = []
@@ -170,7 +163,6 @@ async def test_what_steers_too_late_is_the_next_turn(kind: str) -> None:
         assert [request.prompt for request in one.provider.requests] == ["go", "gently"]
 
 
-@each
 @pytest.mark.scenario("T7")
 async def test_what_steers_and_is_stopped_is_in_the_receipt_and_never_asked(kind: str) -> None:
     async with SCRIPTED[kind]() as one:
@@ -187,7 +179,6 @@ async def test_what_steers_and_is_stopped_is_in_the_receipt_and_never_asked(kind
         assert "gently" not in str(one.provider.requests[1].body)
 
 
-@each
 @pytest.mark.scenario("T8")
 async def test_a_queue_is_asked_in_order_one_turn_each(kind: str) -> None:
     async with SCRIPTED[kind]() as one, Runtime(one.engine, on_message="queue") as r:
@@ -207,7 +198,6 @@ async def test_a_queue_is_asked_in_order_one_turn_each(kind: str) -> None:
         await check_log(session)
 
 
-@each
 @pytest.mark.scenario("T9")
 async def test_what_was_sent_as_one_is_asked_as_one(kind: str) -> None:
     async with SCRIPTED[kind]() as one, Runtime(one.engine, on_message="collect") as r:
@@ -225,7 +215,6 @@ async def test_what_was_sent_as_one_is_asked_as_one(kind: str) -> None:
         await check_log(session)
 
 
-@each
 @pytest.mark.scenario("T11")
 async def test_a_message_that_comes_while_a_stopped_tool_will_not_end_is_answered(
     kind: str,
@@ -252,7 +241,6 @@ async def test_a_message_that_comes_while_a_stopped_tool_will_not_end_is_answere
         await check_log(session)
 
 
-@each
 @pytest.mark.scenario("T14")
 async def test_a_turn_that_was_taken_back_is_in_the_log_and_not_in_the_request(kind: str) -> None:
     heard: list[FeedEvent] = []
@@ -274,7 +262,6 @@ async def test_a_turn_that_was_taken_back_is_in_the_log_and_not_in_the_request(k
         assert "I was " in log
 
 
-@each
 @pytest.mark.scenario("X2")
 @pytest.mark.scenario("X3")
 async def test_the_model_is_shown_what_the_person_saw_and_that_they_stopped_it(kind: str) -> None:
@@ -295,7 +282,6 @@ async def test_the_model_is_shown_what_the_person_saw_and_that_they_stopped_it(k
         assert STOPPED in told
 
 
-@each
 @pytest.mark.scenario("X4")
 async def test_a_message_that_never_had_its_turn_is_not_shown_to_the_model(kind: str) -> None:
     async with SCRIPTED[kind]() as one:

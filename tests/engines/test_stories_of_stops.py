@@ -14,10 +14,8 @@ from tests.promise.stories import Latch, check_log, heard_by, mark_of
 from tests.promise.workshop import until
 
 pytestmark = pytest.mark.parametrize("kind", SCRIPTED)
-each = pytest.mark.deep("every engine", quick=2)
 
 
-@each
 @pytest.mark.scenario("S2")
 async def test_what_a_provider_sends_after_the_stop_is_nobody_s(kind: str) -> None:
     heard: list[FeedEvent] = []
@@ -41,7 +39,6 @@ async def test_what_a_provider_sends_after_the_stop_is_nobody_s(kind: str) -> No
     assert len([entry for entry in log if isinstance(entry, Used)]) == 1
 
 
-@each
 @pytest.mark.scenario("S3")
 @pytest.mark.scenario("S12")
 async def test_of_what_waits_before_a_sink_nothing_leaves_and_the_one_under_way_is_named(
@@ -69,7 +66,6 @@ async def test_of_what_waits_before_a_sink_nothing_leaves_and_the_one_under_way_
     assert heard == ["1 "]
 
 
-@each
 @pytest.mark.scenario("S4")
 async def test_what_waits_for_its_pace_is_not_said_on_waking(kind: str) -> None:
     heard: list[FeedEvent] = []
@@ -89,7 +85,6 @@ async def test_what_waits_for_its_pace_is_not_said_on_waking(kind: str) -> None:
     assert said(heard) == said(watched) == "one new"
 
 
-@each
 @pytest.mark.scenario("S6")
 async def test_a_typing_mark_comes_down_once_and_stays_down(kind: str) -> None:
     latch = Latch()
@@ -116,7 +111,6 @@ async def test_a_typing_mark_comes_down_once_and_stays_down(kind: str) -> None:
         assert marks.count(False) == 1
 
 
-@each
 @pytest.mark.scenario("S7")
 @pytest.mark.scenario("S8")
 @pytest.mark.parametrize("thread", [False, True])
@@ -173,7 +167,6 @@ async def test_what_a_tool_says_and_does_when_it_is_cut_off_is_refused(
     assert said(heard) == "I look. fine"
 
 
-@each
 @pytest.mark.scenario("E46")
 async def test_a_thread_that_an_async_tool_waits_for_is_named_until_it_ends(kind: str) -> None:
     began, end = threading.Event(), threading.Event()
@@ -198,7 +191,6 @@ async def test_a_thread_that_an_async_tool_waits_for_is_named_until_it_ends(kind
         assert (await receipt.settled()).quiet
 
 
-@each
 @pytest.mark.scenario("S16")
 async def test_a_helper_of_a_stopped_run_says_nothing_more(kind: str) -> None:
     heard: list[FeedEvent] = []

@@ -13,8 +13,6 @@ from tests.front.fresh import PYTHON, copied, has_index, megabytes, newcomer_env
 from tests.front.visit import served
 from tests.server.browser import chromium
 
-pytestmark = pytest.mark.deep("an environment, made twice", quick=0)
-
 MOST = 150  # megabytes
 
 

@@ -25,8 +25,6 @@ from tests.front.visit import served
 from tests.house.test_house import the_files
 from tests.scenarios import ROOT
 
-pytestmark = pytest.mark.deep("a build, and environments, for each test", quick=1)
-
 
 class Dists(NamedTuple):
     """What a build gave."""

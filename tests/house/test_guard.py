@@ -11,8 +11,6 @@ import pytest
 
 from tests.scenarios import ROOT
 
-pytestmark = pytest.mark.deep("a run of pytest for each test", quick=4)
-
 PASSES = """
 def test_before():
     pass

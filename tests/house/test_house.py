@@ -77,7 +77,7 @@ def test_what_is_checked_elsewhere_is_what_is_checked_here() -> None:
         "scripts/check",
         "scripts/docs",
         "scripts/test",
-        "scripts/test --deep-only",
+        "scripts/test --deep-only --budget 1200",
     ]
 
 

@@ -29,7 +29,6 @@ def tried(warm: WarmProcess, *arguments: str) -> Done:
     return warm.run(*plugins, *_LIMITS, "--tb=short", *arguments)
 
 
-@pytest.mark.deep("one process for each mistake", quick=6)
 @EACH
 def test_a_broken_runtime_is_found_out(warm: WarmProcess, mutation: Mutation) -> None:
     planted = ("-ptests.mutations.planting", f"--mutation={mutation.name}")
@@ -39,7 +38,6 @@ def test_a_broken_runtime_is_found_out(warm: WarmProcess, mutation: Mutation) ->
     assert f"FAILED {mutation.found}" in done.said, done.said  # the test, not an import
 
 
-@pytest.mark.deep("as many tests as there are mistakes")
 def test_a_runtime_that_is_not_broken_is_not_found_out(warm: WarmProcess) -> None:
     done = tried(warm, "--deep", *sorted({mutation.found for mutation in MUTATIONS.values()}))
 

@@ -20,7 +20,6 @@ P12 = pytest.mark.scenario("P12", part="processes")
 HELPER = Path(attacked_program.__file__).relative_to(ROOT)
 
 
-@pytest.mark.deep("every attacker at every level", quick=8)
 @P12
 @AT_EACH
 @pytest.mark.parametrize("attacker", ATTACKERS)
@@ -34,7 +33,6 @@ async def test_whoever_is_alive_after_a_stop_is_named_whatever_it_did_to_its_kee
     assert told == Attacked(attacker, quiet=True, dead=True, named=0, others_start=True)
 
 
-@pytest.mark.deep("many zygotes, one after another")
 @P12
 async def test_zygotes_that_were_starved_again_and_again_do_not_add_up(tmp_path: Path) -> None:
     program = built().with_name("attackers")
@@ -50,7 +48,6 @@ async def test_zygotes_that_were_starved_again_and_again_do_not_add_up(tmp_path:
         assert len(zygotes(os.getpid())) <= 2
 
 
-@pytest.mark.deep("every attacker, one after another")
 @P12
 @AT_EACH
 def test_an_ordinary_users_attackers_gain_nothing_either(level: Level) -> None:

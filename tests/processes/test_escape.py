@@ -51,7 +51,6 @@ exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --boundi
 """
 
 
-@pytest.mark.deep("every artist at every level", quick=12)
 @AT_EACH
 @pytest.mark.parametrize(
     "artist", [pytest.param(name, marks=STORIES.get(name, [LEAVES])) for name in ARTISTS]
@@ -78,7 +77,6 @@ def test_no_artist_escapes_from_an_ordinary_user(level: Level, tries: int) -> No
     assert escaped == dict.fromkeys(ARTISTS, 0)
 
 
-@pytest.mark.deep("as long as an artist may take")
 @pytest.mark.scenario("P2", part="processes")
 def test_an_artist_does_escape_where_only_groups_are_promised() -> None:
     """Which also shows that a survivor is seen. Here it dies with the namespace that it is in."""

@@ -18,8 +18,6 @@ from tests.processes.artists import Canary
 from tests.processes.helping import a_warden, until
 from tests.processes.strict import AT_EACH
 
-pytestmark = pytest.mark.deep("a process for each test", quick=20)
-
 TOOLS = '''
 import os, re, subprocess, sys
 

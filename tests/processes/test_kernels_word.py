@@ -17,8 +17,6 @@ from tests.processes.household import held, keepers, state, the_warden, zygotes
 from tests.processes.strict import AT_EACH, NO_GROUPS
 from tests.processes.test_killed import a_host
 
-pytestmark = pytest.mark.deep("processes, at every level", quick=10)
-
 P12 = pytest.mark.scenario("P12", part="processes")
 P13 = pytest.mark.scenario("P13", part="processes")
 P14 = pytest.mark.scenario("P14", part="processes")

@@ -28,8 +28,6 @@ from tests.processes.household import (
 from tests.processes.strict import AT_EACH
 from tests.scenarios import ROOT
 
-pytestmark = pytest.mark.deep("processes, at every level", quick=12)
-
 P8 = pytest.mark.scenario("P8", part="processes")
 POLITE = ("plain", "setsid", "daemon_gone", "nohup")
 STUBBORN = ("termignore", "stopped_sid", "houdini")

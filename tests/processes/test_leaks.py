@@ -25,8 +25,6 @@ from tests.processes.household import children, the_warden, zombies, zygotes
 from tests.processes.strict import AT_EACH
 from tests.promise.workshop import until
 
-pytestmark = pytest.mark.deep("hundreds of processes for each test", quick=2)
-
 I5 = pytest.mark.scenario("I5", part="processes")
 SPAWNS = 1000
 WARDENS = 200

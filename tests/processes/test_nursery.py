@@ -20,8 +20,6 @@ from tests.processes.misdeeds import MISDEEDS
 from tests.processes.nurseries import TOOLS, a_household, descendants, some_tools, the_nursery
 from tests.processes.strict import AT_EACH
 
-pytestmark = pytest.mark.deep("processes, at every level", quick=20)
-
 HOLDS_ON = """
 if "SET_LATER" in os.environ:
     import subprocess

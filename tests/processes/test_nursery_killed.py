@@ -17,7 +17,6 @@ from tests.processes.helping import state_of, until
 from tests.processes.nurseries import a_household, descendants, some_tools, the_nursery
 from tests.processes.strict import AT_EACH
 
-pytestmark = pytest.mark.deep("processes, at every level", quick=2)
 write = pytest.fixture(some_tools)
 
 

@@ -28,7 +28,6 @@ SOON = 5.0  # seconds: a guard
 STAYS = "printf . >&9; exec sleep 50"
 
 
-@pytest.mark.deep("a thousand processes", quick=1)
 @P7
 @AT_EACH
 async def test_of_a_thousand_spawns_that_race_a_stop_none_is_left(

@@ -43,7 +43,6 @@ LINES = {  # what it takes, and a line that says `up` once it is
 }
 
 
-@pytest.mark.deep("every program at every level", quick=12)
 @P16
 @AT_EACH
 @pytest.mark.parametrize("program", LINES)

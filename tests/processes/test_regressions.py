@@ -17,8 +17,6 @@ from tests.processes.helping import a_warden, heard, our_children, sh
 from tests.processes.strict import AT_EACH, BEST
 from tests.scenarios import ROOT
 
-pytestmark = pytest.mark.deep("processes, at every level", quick=14)
-
 STUBBORN = sh("trap '' TERM INT HUP; echo up; while :; do sleep 0.05; done")
 SOON = 20.0  # seconds: a guard, on a machine that does other things as well
 

@@ -25,10 +25,7 @@ ALL_IS_WELL: dict[str, object] = {
     "other_ends": True,
     "left": [],
 }
-pytestmark = [
-    pytest.mark.skipif(bool(NO_GROUPS), reason=NO_GROUPS or "there are groups"),
-    pytest.mark.deep("processes, at every level", quick=5),
-]
+pytestmark = pytest.mark.skipif(bool(NO_GROUPS), reason=NO_GROUPS or "there are groups")
 
 
 @P37

@@ -15,8 +15,6 @@ from tests.processes.artists import Canary
 from tests.processes.helping import a_warden, heard, python, sh, until
 from tests.processes.strict import AT_EACH
 
-pytestmark = pytest.mark.deep("processes, at every level", quick=50)
-
 asked: Any = command  # as a caller whom nobody checks
 limited: Any = ProcessLimits
 FAR_TOO_LONG = "x" * 10_000_000

@@ -56,7 +56,6 @@ def are_held(warden: Warden) -> bool:
     return "T" in states and states <= {"T", "D"}
 
 
-@pytest.mark.deep("waits until a lease has lapsed", quick=1)
 @levels
 async def test_who_is_held_goes_on_where_it_was(level: Level) -> None:
     async with held_to_a_page(level) as (page, warden):
@@ -72,7 +71,6 @@ async def test_who_is_held_goes_on_where_it_was(level: Level) -> None:
         assert process.code is None
 
 
-@pytest.mark.deep("waits until a lease has lapsed", quick=1)
 @levels
 async def test_who_is_held_is_killed_where_it_stands(level: Level) -> None:
     async with held_to_a_page(level) as (page, warden):
@@ -86,7 +84,6 @@ async def test_who_is_held_is_killed_where_it_stands(level: Level) -> None:
         assert {report.fate for report in ending.processes} == {"killed"}
 
 
-@pytest.mark.deep("waits until a lease has lapsed", quick=1)
 @levels
 async def test_what_is_told_before_it_may_go_on_is_heard_first(level: Level) -> None:
     async with held_to_a_page(level) as (page, warden):
@@ -105,7 +102,6 @@ async def renew(page: PageWriter) -> None:
         await asyncio.sleep(SOON / 10)
 
 
-@pytest.mark.deep("waits until a lease has lapsed", quick=1)
 @pytest.mark.parametrize("level", [pytest.param("sealed", marks=ROOTS), "tree"])
 async def test_a_call_in_a_process_of_its_own_is_held_too(level: Level) -> None:
     processes = Processes(level)
@@ -127,7 +123,6 @@ async def test_a_call_in_a_process_of_its_own_is_held_too(level: Level) -> None:
             await calling
 
 
-@pytest.mark.deep("waits until a lease has lapsed", quick=1)
 @pytest.mark.parametrize("level", [pytest.param("sealed", marks=ROOTS), "tree"])
 async def test_who_was_stopped_by_somebody_else_stays_so(level: Level) -> None:
     async with held_to_a_page(level) as (page, warden):
@@ -142,7 +137,6 @@ async def test_who_was_stopped_by_somebody_else_stays_so(level: Level) -> None:
         assert state_of(first.pid) == "T"
 
 
-@pytest.mark.deep("waits until a lease has lapsed", quick=1)
 @levels
 async def test_nothing_is_started_while_nothing_may_act(level: Level) -> None:
     async with held_to_a_page(level) as (page, warden):

@@ -47,7 +47,6 @@ async def test_a_sealed_storm_has_a_limit_and_leaves_room_for_others(
     )
 
 
-@pytest.mark.deep("hundreds of processes", quick=2)
 @pytest.mark.scenario("P5", part="processes")
 @AT_EACH
 @pytest.mark.parametrize("kind", ["bomb", "comets"])

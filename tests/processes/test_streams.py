@@ -10,8 +10,6 @@ from lastword.processes import Completed, Level, Process, command
 from tests.processes.helping import a_warden, heard, python, sh, state_of, until
 from tests.processes.strict import AT_EACH
 
-pytestmark = pytest.mark.deep("processes, at every level", quick=35)
-
 MEGABYTE = 1 << 20
 TEN_MEGABYTES = bytes(range(256)) * 40_000
 PATTERN = "import sys; sys.stdout.buffer.write(bytes(range(256)) * {times})"

@@ -104,7 +104,6 @@ def _no_more(after: dict[str, int], before: dict[str, int], spare: int = 1) -> N
         assert count <= before[what] + (spare if what == "threads" else 0), (what, before, after)
 
 
-@pytest.mark.deep("two thousand of each")
 @pytest.mark.scenario("I5", part="library")
 async def test_two_thousand_messages_and_stops_leave_nothing_behind() -> None:
     async def tool() -> None:

@@ -197,7 +197,6 @@ def test_every_public_name_is_known_to_be_an_act_or_a_read() -> None:
     assert {*ACTS, *DROPPED, *FOR_ITS_RECEIPT, *STOPS, *READS, *ITS_OWN} == public
 
 
-@pytest.mark.deep("every act there is", quick=30)
 @pytest.mark.scenario("R1")
 @pytest.mark.parametrize("whose", ["own", "other"])
 @pytest.mark.parametrize("name", [*ACTS, *DROPPED, *FOR_ITS_RECEIPT])

@@ -15,7 +15,6 @@ async def quiet(run: Run) -> None:
     """Says nothing."""
 
 
-@pytest.mark.deep("thousands of names")
 @pytest.mark.scenario("W26")
 async def test_names_in_which_nothing_was_said_leave_no_trace() -> None:
     async with Runtime(quiet, rest=0.01) as runtime:

@@ -20,8 +20,6 @@ from tests.server.client import SECRET, Client, read_answer, read_head, served, 
 from tests.server.engines import Doors, echo
 from tests.server.hostile import room_for
 
-pytestmark = pytest.mark.deep("many clients at once", quick=6)
-
 OTHER = "the token of somebody else"
 QUICK = ServerLimits(arrival=0.2, idle=1.0, stalled=0.2)
 

@@ -31,8 +31,6 @@ from tests.server.client import read_head, served
 from tests.server.engines import Doors
 from tests.server.turns import longest_turn
 
-pytestmark = pytest.mark.deep("long sessions", quick=4)
-
 
 @pytest.mark.scenario("W9", part="server")
 async def test_an_export_leaves_in_pieces_and_a_stop_is_answered_in_between() -> None:

@@ -88,7 +88,6 @@ async def quiet_from(client: Client) -> Any:
 
 
 @pytest.mark.scenario("N1", part="server")
-@pytest.mark.deep("two servers as processes")
 async def test_a_stop_that_comes_to_another_process_ends_the_run_and_what_it_started(
     nodes: Nodes,
 ) -> None:
@@ -104,7 +103,6 @@ async def test_a_stop_that_comes_to_another_process_ends_the_run_and_what_it_sta
 
 
 @pytest.mark.scenario("N2", part="server")
-@pytest.mark.deep("a lease has to run out")
 async def test_a_server_that_is_paused_is_stopped_from_another_and_does_nothing_when_it_wakes(
     nodes: Nodes,
 ) -> None:
@@ -126,7 +124,6 @@ async def test_a_server_that_is_paused_is_stopped_from_another_and_does_nothing_
 
 
 @pytest.mark.scenario("N3", part="server")
-@pytest.mark.deep("two servers as processes")
 async def test_what_a_killed_server_had_accepted_runs_once_at_another(nodes: Nodes) -> None:
     one, other = nodes.start(), nodes.start()
     await begun(one.client, nodes)
@@ -150,7 +147,6 @@ async def test_what_a_killed_server_had_accepted_runs_once_at_another(nodes: Nod
 
 @pytest.mark.scenario("N4", part="server")
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
-@pytest.mark.deep("the database is restarted")
 async def test_a_stop_at_another_server_is_made_while_the_database_restarts(
     nodes: Nodes, cluster: Cluster, mode: str
 ) -> None:
@@ -166,7 +162,6 @@ async def test_a_stop_at_another_server_is_made_while_the_database_restarts(
 
 
 @pytest.mark.scenario("N8")
-@pytest.mark.deep("two servers as processes")
 async def test_a_server_that_is_told_to_end_waits_for_what_goes_on_and_others_have_the_rest(
     nodes: Nodes,
 ) -> None:
@@ -187,7 +182,6 @@ async def test_a_server_that_is_told_to_end_waits_for_what_goes_on_and_others_ha
 
 
 @pytest.mark.scenario("N9")
-@pytest.mark.deep("two servers as processes")
 async def test_a_link_of_one_server_opens_the_page_at_any_and_once(nodes: Nodes) -> None:
     one, other = nodes.start(), nodes.start()
     nobody = other.client.as_(None)
@@ -204,7 +198,6 @@ async def test_a_link_of_one_server_opens_the_page_at_any_and_once(nodes: Nodes)
 
 
 @pytest.mark.scenario("N10")
-@pytest.mark.deep("two servers as processes")
 async def test_who_looks_after_them_sees_who_is_there_and_who_is_silent(nodes: Nodes) -> None:
     one, other = nodes.start(), nodes.start()
     code, told = await asyncio.to_thread(nodes.listed)

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, contextmanager
 from itertools import count
 from typing import Any, cast
 
-import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode, checks
@@ -20,8 +19,6 @@ from lastword.server.operations import OPERATIONS
 from tests.server.client import SECRET, Client, frames_in, read_head, served, serving_engine, upto
 from tests.server.conforming import told, validator
 from tests.server.engines import Doors, echo
-
-pytestmark = pytest.mark.deep("thousands of requests", quick=1)
 
 _EXAMPLES = 10  # of each operation, of each sort
 _CHECKS: Any = cast("Any", checks)

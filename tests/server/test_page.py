@@ -16,8 +16,6 @@ from playwright.sync_api import Route, expect
 from tests.server.browser import Server, Visitor, counts, numbers
 from tests.server.page_scripts import UNSCROLLED
 
-pytestmark = pytest.mark.deep("a browser", quick=3)
-
 ASKS = "run echo hello from a shell"
 SHORT, SHORT_ANSWER = "think about it", "I thought about it, as a rehearsal can."
 

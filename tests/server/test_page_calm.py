@@ -16,8 +16,6 @@ from playwright.sync_api import Browser, Locator, Route, expect
 
 from tests.server.browser import Server, Visitor, started
 
-pytestmark = pytest.mark.deep("a browser", quick=2)
-
 
 @pytest.fixture(scope="module")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:

@@ -19,8 +19,6 @@ from playwright.sync_api import Locator, Page, expect
 from tests.server.browser import Visitor
 from tests.server.card_scripts import PROGRAM_CARD
 
-pytestmark = pytest.mark.deep("a browser")
-
 PROGRAM = """
 import asyncio
 

@@ -17,8 +17,6 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 from tests.server.browser import Server, Visitor, started
 from tests.server.day_engine import ANSWER, CODE, LONG, LONG_CODE
 
-pytestmark = pytest.mark.deep("a browser", quick=3)
-
 
 @pytest.fixture(scope="module")
 def server(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:

@@ -15,8 +15,6 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.server.browser import Server, Visitor
 
-pytestmark = pytest.mark.deep("a browser")
-
 WORDS = "think about it"
 
 

@@ -17,8 +17,6 @@ from tests.server.browser import Server, Visitor, started
 from tests.server.floods import FLOODS, NODES
 from tests.server.page_scripts import MANY_CALLS
 
-pytestmark = pytest.mark.deep("a browser, and ten thousand parts")
-
 CALLS = 110  # that are made in one task
 
 

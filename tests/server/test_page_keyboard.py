@@ -14,8 +14,6 @@ from playwright.sync_api import Route, expect
 from tests.server.browser import Visitor
 from tests.server.test_page import ASKS, SHORT, SHORT_ANSWER
 
-pytestmark = pytest.mark.deep("a browser", quick=3)
-
 
 def test_everything_can_be_done_with_the_keyboard(visitor: Visitor) -> None:
     page, keys = visitor.page, visitor.page.keyboard

@@ -18,8 +18,6 @@ from playwright.sync_api import Browser, Locator, Request, Route, expect
 
 from tests.server.browser import Server, Visitor, started
 
-pytestmark = pytest.mark.deep("a browser")
-
 CLICKED_AS_IT_MOVED = """row => new Promise((done) => {
   const button = [...row.querySelectorAll("button")].find((one) => one.textContent === "End it");
   const watch = new MutationObserver(() => {

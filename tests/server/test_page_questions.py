@@ -16,8 +16,6 @@ from playwright.sync_api import Locator, Page, expect
 from tests.server.browser import Visitor
 from tests.server.card_scripts import CARD, CARDS
 
-pytestmark = pytest.mark.deep("a browser")
-
 HALF, LESS = 600, 400  # ms: more and less than half a second, on a clock that is set
 
 

@@ -16,8 +16,6 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.server.browser import Server, Visitor, signed_in, started
 
-pytestmark = pytest.mark.deep("a browser")
-
 SENDER, APPROVER = "the token of who sends only", "the token of who approves"
 KEEPER = "the token of who stops and approves"
 NOT_THEIRS = "You may not approve, so this waits for somebody who may."

@@ -17,8 +17,6 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.server.browser import Server, Visitor, started
 from tests.server.page_node import Modules
 
-pytestmark = pytest.mark.deep("a browser", quick=2)
-
 DAYS = """async (days) => {
   const { headingOf } = await import("./assets/listing.js");
   const now = new Date(2026, 10, 19, 12).getTime() / 1000;

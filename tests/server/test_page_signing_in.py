@@ -13,8 +13,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.server.browser import SOON, Server, picture, started
 
-pytestmark = pytest.mark.deep("a browser")
-
 TOKEN = "the token of bob, long enough"  # noqa: S105 - of a server that lives for a test
 
 

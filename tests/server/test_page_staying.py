@@ -14,8 +14,6 @@ from playwright.sync_api import Page, expect
 from tests.server.browser import Visitor
 from tests.server.page_scripts import FOLLOWED
 
-pytestmark = pytest.mark.deep("a browser")
-
 # the answer grows in a frame, and again before the page is told that it was scrolled
 GROWS = """async () => {
   const answer = document.querySelector(".it");

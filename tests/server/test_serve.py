@@ -18,8 +18,6 @@ from tests.server.asking import outcomes
 from tests.server.client import upto
 from tests.server.process import ENGINE, Server
 
-pytestmark = pytest.mark.deep("a process for each test", quick=6)
-
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:

@@ -90,7 +90,6 @@ async def test_a_server_finds_out_by_itself_that_its_store_was_replaced(tmp_path
         assert "deleted or replaced while it was open" in await why_it_is_not_ready(client)
 
 
-@pytest.mark.deep("two servers, a process each", quick=1)
 @pytest.mark.scenario("O18")
 async def test_runs_that_a_killed_server_lost_are_counted_and_logged_by_the_next(
     tmp_path: Path,

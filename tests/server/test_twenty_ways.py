@@ -21,8 +21,6 @@ from tests.server.client import Client, upto
 from tests.server.shared_agent import SharedAgent, rules_of_the_example
 from tests.server.test_permissions import answer
 
-pytestmark = pytest.mark.deep("every way at every moment", quick=6)
-
 pytest.importorskip("pydantic_ai", reason="pydantic-ai, with which the agent is made, is missing")
 
 EXAMPLE = f"rules = {json.dumps(rules_of_the_example())}\n"

@@ -7,8 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.database import Cluster
 from tests.promise.workshop import until
 
@@ -29,7 +27,6 @@ async def test_a_database_is_made_for_each_test(cluster: Cluster, postgres: str)
     await connection.close()
 
 
-@pytest.mark.deep("a server and a test run of its own")
 async def test_a_server_ends_with_the_tests_that_were_killed(
     tmp_path: Path, cluster: Cluster
 ) -> None:

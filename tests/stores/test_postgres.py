@@ -138,7 +138,6 @@ async def test_of_what_is_written_together_each_is_refused_alone(postgres: str) 
         assert kept == [[1, 2], [1], [1, 2]]
 
 
-@pytest.mark.deep("a hundred races", quick=4)
 @pytest.mark.parametrize("number", range(20))
 async def test_of_all_who_take_what_a_dead_owner_had_one_does(postgres: str, number: int) -> None:
     names = [SessionId(f"s{number}-{turn}") for turn in range(5)]
@@ -220,7 +219,6 @@ async def test_an_empty_write_whose_answer_was_lost_undoes_nothing_that_came_aft
         assert not found.standing.hushed
 
 
-@pytest.mark.deep("many faults", quick=2)
 @pytest.mark.parametrize("number", range(8))
 async def test_whatever_becomes_of_the_connections_all_that_was_acknowledged_is_there_once(
     postgres: str, monkeypatch: pytest.MonkeyPatch, number: int, seed: int

@@ -50,7 +50,6 @@ async def test_each_stream_tells_its_run_once_and_all_of_them_all_of_it(name: st
 
 
 @W53
-@pytest.mark.deep("at every fact of every story", quick=25)
 @EACH
 async def test_a_stream_that_is_behind_tells_nothing_of_a_run_after_its_fence(name: str) -> None:
     recording = await recorded(name)

@@ -20,7 +20,6 @@ from tests.surfaces.web import Web
 
 W53 = pytest.mark.scenario("W53", part="surfaces")
 EACH = pytest.mark.parametrize("name", STORIES)
-CUT = pytest.mark.deep("at every fact of every story", quick=25)
 
 
 def in_time(recording: Recording, behind: int) -> list[FeedEvent]:
@@ -34,7 +33,6 @@ def texts(events: list[FeedEvent]) -> list[str]:
 
 
 @W53
-@CUT
 @EACH
 async def test_a_terminal_that_is_behind_says_nothing_of_a_run_after_its_fence(name: str) -> None:
     recording = await recorded(name)
@@ -55,7 +53,6 @@ async def test_a_terminal_that_is_behind_says_nothing_of_a_run_after_its_fence(n
 
 
 @W53
-@CUT
 @EACH
 @pytest.mark.parametrize("how", ["slow to hear", "slow to read"])
 async def test_an_editor_that_is_behind_is_told_nothing_of_a_run_after_its_fence(
@@ -95,7 +92,6 @@ def waiting(recording: Recording) -> set[CallId]:
 
 
 @W53
-@CUT
 @EACH
 @pytest.mark.parametrize("how", ["slow to hear", "slow to read"])
 async def test_a_browser_that_is_behind_shows_what_was_said_as_that_and_nothing_as_live(

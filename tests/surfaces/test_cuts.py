@@ -20,7 +20,6 @@ from tests.surfaces.web import Web
 
 W53 = pytest.mark.scenario("W53", part="surfaces")
 EACH = pytest.mark.parametrize("name", STORIES)
-CUT = pytest.mark.deep("at every fact of every story", quick=25)
 _SHOWN = 2  # turns that who comes back to a terminal is told of
 
 
@@ -41,7 +40,6 @@ def whole(recording: Recording) -> list[dict[str, object]]:
 
 
 @W53
-@CUT
 @EACH
 async def test_the_log_at_any_moment_and_the_rest_are_all_of_it(name: str) -> None:
     recording = await recorded(name)
@@ -55,7 +53,6 @@ async def test_the_log_at_any_moment_and_the_rest_are_all_of_it(name: str) -> No
 
 
 @W53
-@CUT
 @EACH
 async def test_a_browser_that_opens_at_any_fact_shows_what_the_first_one_does(
     name: str, modules: Modules
@@ -76,7 +73,6 @@ async def test_a_browser_that_opens_at_any_fact_shows_what_the_first_one_does(
 
 
 @W53
-@CUT
 @EACH
 async def test_a_browser_that_is_the_first_at_any_moment_shows_all_that_lasts(
     name: str, modules: Modules
@@ -96,7 +92,6 @@ async def test_a_browser_that_is_the_first_at_any_moment_shows_all_that_lasts(
 
 
 @W53
-@CUT
 @EACH
 async def test_an_editor_that_opens_at_any_fact_is_told_all_of_it_once(name: str) -> None:
     recording = await recorded(name)
@@ -139,7 +134,6 @@ def over(editor: Editor) -> dict[str, str]:
 
 
 @W53
-@CUT
 @EACH
 async def test_who_comes_back_to_a_terminal_is_told_the_last_turns_and_then_the_rest(
     name: str,

@@ -29,7 +29,6 @@ def _collected() -> Generator[None]:
     gc.enable()  # a server that starts does without for a while
 
 
-@pytest.mark.deep("a process of its own")
 @pytest.mark.scenario("Q9")
 async def test_lastword_serve_sends_its_spans_where_the_environment_says(tmp_path: Path) -> None:
     server = Server(tmp_path)

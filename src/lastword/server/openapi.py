@@ -41,7 +41,7 @@ def document() -> dict[str, Any]:
         },
         "paths": paths,
         "components": {
-            "schemas": components,
+            "schemas": msgspec.json.decode(msgspec.json.encode(components)),  # no tuples in it
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{"token": []}],
