@@ -186,7 +186,7 @@ STORIES = (
         "AV",
         shell.pipe,
         "Stop while a grandchild of a command holds its output open",
-        "no answer to the stop",
+        "no answer to the stop, or the next message does not run",
         "shell",
     ),
     _story(

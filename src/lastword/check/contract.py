@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from lastword.check.plain import plain
 from lastword.check.round import Round
 from lastword.check.story import Faculty
 from lastword.check.times import Times
+from lastword.check.wire import Wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ class Target(Protocol):
     brings_tools: bool  # a conversation is begun with ours
     one_stream: bool  # all that a conversation says comes in one stream, whatever it answers
     strangers: bool  # it was started by somebody else, and is not started anew
+    wire: Wire
 
     def times(self, usual: Times) -> Times: ...
 
@@ -93,4 +96,7 @@ class Target(Protocol):
 
 
 class CannotStart(Exception):
-    """The target could not be started, or is not asked by us alone."""
+    """The target could not be started, or does not ask our model."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(plain(why))

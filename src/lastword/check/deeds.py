@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 from lastword.check.inside.witness import note
 
 Deed: TypeAlias = Mapping[str, Any]
+_SAYS = {"t": (int, float), "pid": int, "tool": str, "run": str, "what": str}
+_MOST = 1 << 22  # bytes that are read at once
 
 
 class Deeds:
@@ -17,6 +19,7 @@ class Deeds:
 
     def __init__(self, journal: Path) -> None:
         self.journal = journal
+        self.doubt = ""  # why nothing that is written there is believed any more
         journal.touch()
         self._at = 0
         self._rest = b""
@@ -40,11 +43,30 @@ class Deeds:
         return bool(self.of("control"))
 
     def _read(self) -> None:
-        with self.journal.open("rb") as file:
-            file.seek(self._at)
-            data = file.read()
+        """All that is new. A target can write there, too: what is not as a witness writes it, and
+        lines that are gone, are no evidence of anything."""
+        try:
+            with self.journal.open("rb") as file:
+                if file.seek(0, 2) < self._at:
+                    self.doubt = "lines of the journal are gone"
+                file.seek(self._at)
+                data = file.read(_MOST)
+        except OSError as error:
+            self.doubt = f"the journal cannot be read: {error.strerror}"
+            return
         self._at += len(data)
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            deed: Deed = json.loads(line)
-            self._runs.setdefault(str(deed["run"]), []).append(deed)
+            if (deed := _deed(line)) is None:
+                self.doubt = "no witness wrote what is in the journal"
+            else:
+                self._runs.setdefault(str(deed["run"]), []).append(deed)
+
+
+def _deed(line: bytes) -> Deed | None:
+    """What a line says; nothing if it is none of a witness."""
+    try:
+        told: Any = json.loads(line)
+        return told if all(isinstance(told[key], kind) for key, kind in _SAYS.items()) else None
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None

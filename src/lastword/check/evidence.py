@@ -19,9 +19,11 @@ def keep(folder: Path, story: Story, run: StoryRun, stage: Stage, began: float) 
     place.mkdir(parents=True)
     verdict = {"story": story.id, "rule": story.rule, "verdict": run.verdict, "why": run.why}
     _write(place / "verdict.json", {**verdict, "seen": run.seen, "timeline": run.timeline})
-    wire: list[tuple[float, str, str]] = getattr(stage.target, "wire", [])
-    lines = [f"{at - began:9.3f} {way:8} {what.rstrip()}" for at, way, what in wire if at >= began]
-    (place / "wire.log").write_text("\n".join(lines), encoding="utf-8")
+    lines = [
+        f"{at - began:9.3f} {way:8} {what.rstrip()}"
+        for at, way, what in stage.target.wire.since(began)
+    ]
+    (place / "wire.log").write_text("\n".join(lines), encoding="utf-8", errors="replace")
     requests = [
         {"at": round(r.when - began, 3), "path": r.path, "sent": r.sent, "body": r.body}
         for r in stage.model.provider.requests
@@ -38,4 +40,5 @@ def keep(folder: Path, story: Story, run: StoryRun, stage: Stage, began: float) 
 
 
 def _write(path: Path, what: object) -> None:
-    path.write_text(json.dumps(what, indent=1, default=str, ensure_ascii=False), encoding="utf-8")
+    text = json.dumps(what, indent=1, default=str, ensure_ascii=False)
+    path.write_text(text, encoding="utf-8", errors="replace")

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shutil
+import os
+import subprocess
+import sys
 import tempfile
 import traceback
 from collections import deque
@@ -18,17 +20,18 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lastword.check import background
+from lastword.check import background, keeper
 from lastword.check.contract import CannotStart, Premises, Target
 from lastword.check.control import Controls, controls
 from lastword.check.deeds import Deeds
 from lastword.check.evidence import keep
-from lastword.check.machine import TOO_LATE, Lag, described
+from lastword.check.keeper import marked, sweep
+from lastword.check.machine import TOO_LATE, Lag, described, starved, waits
 from lastword.check.model import ScriptedModel
-from lastword.check.programs import sweep
+from lastword.check.plain import plain
 from lastword.check.results import CheckReport, StoryResult, StoryRun
 from lastword.check.stage import Stage
-from lastword.check.story import Broken, NotAsked, Story, Unclear, Verdict
+from lastword.check.story import Broken, Faculty, InVain, NotAsked, Story, Unclear, Verdict
 from lastword.check.timeline import timeline
 from lastword.check.times import Times, now, until
 from lastword.testing.provider import Provider
@@ -37,6 +40,8 @@ _LONGEST = 180.0  # seconds for one run: what hangs longer is a fault of the kit
 _AGAIN = 2  # runs more on a busy machine
 _BY_CHANCE = 5
 _LISTED, _OFFERED = 3.0, 0.2  # seconds until our tools are asked for, and then offered
+_TRIES = 3  # to start a target, after which it is known that it starts no more
+_NAME = 80  # letters
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,7 @@ class Commission:
     times: Times = field(default_factory=Times)
     evidence: Path | None = None
     network: str = "shared: what else was asked is not known"
+    owns: bool = False  # whatever descends from this process came of the check
     port: int = 0
     journal: Path | None = None  # for a target that somebody else starts
     told: Callable[[StoryResult], None] = lambda _: None  # each as it is known
@@ -61,12 +67,13 @@ class Judge:
         self._make, self._wanted = make, wanted
         self._lag = Lag()
         self._controls = Controls()
+        self.starts_in_vain = 0
         self._waiting: deque[StoryResult] = deque()
 
     async def report(self) -> CheckReport:
         """Judge it, and leave nothing behind. Raises CannotStart."""
         began = now()
-        with _folder() as folder:
+        with _folder(owns=self._wanted.owns) as folder:
             async with Provider(strict=False, port=self._wanted.port) as provider, self._lag:
                 model = ScriptedModel(provider)
                 deeds = Deeds(self._wanted.journal or folder / "journal")
@@ -78,9 +85,9 @@ class Judge:
                 finally:
                     await first.close()
         return CheckReport(
-            target={"kind": first.target.kind, "name": first.target.name},
+            target={"kind": first.target.kind, "name": plain(first.target.name, _NAME)},
             machine=described(self._wanted.network, self._lag),
-            controls=self._controls.told,
+            controls=plain(self._controls.told),
             results=results,
             errands=len(model.errands),
             date=datetime.now(UTC).date().isoformat(),
@@ -143,6 +150,7 @@ class JudgeLane:
         mark = f"{folder.parent.name}-{folder.name}"
         self._premises = Premises(model.provider.url, deeds.journal, folder, mark)
         self._open = False
+        self._pids: list[int] = []  # of the target, as it was started
         self._lists = True
 
     def beside(self, folder: Path) -> JudgeLane:
@@ -150,8 +158,13 @@ class JudgeLane:
 
     async def prove(self) -> None:
         """The controls."""
-        stage = await self._stage("")
-        known = await controls(stage)
+        try:
+            stage = await self._stage("")
+            known = await controls(stage)
+        except CannotStart:
+            raise
+        except Exception as error:
+            raise CannotStart(_told_by(error)[1]) from error
         self._judge.learn(known)
 
     async def close(self) -> None:
@@ -195,26 +208,41 @@ class JudgeLane:
             began = now()
             run = await self._once(story, carrier)
             late = self._judge.lag.since(began)
-            if late <= TOO_LATE:
-                return run
+            busy = f"{late:.1f} s late" if late > TOO_LATE else run.starved
+            if not busy:
+                return self._doubted(run, story)
             if not left:
-                busy = f"the machine was too busy ({late:.1f} s late)"
+                busy = f"the machine was too busy ({busy})"
                 return StoryRun("cannot tell", busy, carrier, run.seen, {}, run.timeline)
             left -= 1
+
+    def _doubted(self, run: StoryRun, story: Story) -> StoryRun:
+        """Silence in a journal that somebody else writes, too, is no proof; nor are words."""
+        if self._deeds.doubt and story.needs & _WITNESSED and run.verdict != "not asked":
+            run.verdict, run.why = "cannot tell", f"the journal: {self._deeds.doubt}"
+        return run
 
     async def _once(self, story: Story, carrier: str) -> StoryRun:
         began = now()
         stage: Stage | None = None
+        before, hungry = dict[str, float](), ""
         try:
             stage = await self._stage(carrier)
+            before = waits(self._pids)
             await asyncio.wait_for(story.tell(stage), _LONGEST)
             verdict, why = _KEPT
+        except InVain as error:
+            hungry = starved(before, waits(self._pids))
+            verdict, why = _told_by(error)
+        except CannotStart as error:
+            self._judge.starts_in_vain += 1
+            verdict, why = _told_by(error)
         except Exception as error:  # noqa: BLE001 - a fault of the kit is none of the target's
             verdict, why = _told_by(error)
-        run = StoryRun(verdict, why, carrier)
+        run = StoryRun(verdict, plain(why), carrier, starved=hungry)
         if stage:
-            run.seen, run.parts = stage.seen, stage.parts
-            run.timeline = timeline(stage, began)
+            run.seen, run.parts = plain(stage.seen), plain(stage.parts)
+            run.timeline = plain(timeline(stage, began))
         if verdict != "kept":
             folder = self._judge.wanted.evidence
             if stage and folder and verdict != "not asked":
@@ -224,8 +252,11 @@ class JudgeLane:
 
     async def _stage(self, carrier: str) -> Stage:
         if not self._open:
+            if self._judge.starts_in_vain >= _TRIES:
+                raise CannotStart("it was tried often enough")
             self._open = True
             await self.target.open(self._premises)
+            self._pids = marked(self._premises.mark)
         listed = len(self._deeds.of("", "listed"))
         dialogue = await self.target.dialogue()
         if self.target.brings_tools and self._lists:  # they are there a moment after it is
@@ -246,6 +277,7 @@ class JudgeLane:
 
 
 _KEPT: tuple[Verdict, str] = ("kept", "")
+_WITNESSED = frozenset[Faculty]({"tools", "shell"})  # by what is in the journal
 
 
 def _told_by(error: Exception) -> tuple[Verdict, str]:
@@ -265,9 +297,11 @@ def _told_by(error: Exception) -> tuple[Verdict, str]:
 
 
 @contextlib.contextmanager
-def _folder() -> Generator[Path]:
+def _folder(*, owns: bool) -> Generator[Path]:
+    """For all that is made here; whoever sees it off outlives a judge that is killed."""
     folder = Path(tempfile.mkdtemp(prefix="lastword-check-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    words = [sys.executable, "-I", "-S", str(Path(keeper.__file__)), str(folder)]
+    words += [str(os.getpid())] if owns else []
+    began = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603, TID251 - a judge has no run
+    with began:
+        yield folder  # its input is closed behind this, and then it is waited for

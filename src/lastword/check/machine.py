@@ -7,11 +7,13 @@ itself; what was seen by somebody who was late is not believed.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import os
 import platform
 import socket
 import struct
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,10 @@ from lastword.check import background
 from lastword.check.times import now
 
 TOO_LATE = 0.25  # seconds
+_STARVED = 2.0  # seconds
 _EVERY = 0.05
 _NEWNET, _NEWUSER = 0x40000000, 0x10000000
+_SUBREAPER = 36
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
 
 
@@ -51,6 +55,34 @@ class Lag:
             if late > TOO_LATE / 10:
                 self._since = [*self._since[-500:], (now(), late)]
             self.worst = max(self.worst, min(late, TOO_LATE))
+
+
+def waits(pids: Iterable[int]) -> dict[str, float]:
+    """For how many seconds each thread of these has waited for a processor, ready to work; nothing
+    where Linux does not count it."""
+    found: dict[str, float] = {}
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                counted = (thread / "schedstat").read_text(encoding="ascii").split()
+                found[str(thread)] = int(counted[1]) / 1e9
+    return found
+
+
+def starved(before: Mapping[str, float], after: Mapping[str, float]) -> str:
+    """That one of these threads had to wait for too long, in words; nothing if none had."""
+    most = max((told - before.get(thread, 0.0) for thread, told in after.items()), default=0.0)
+    return f"the target waited {most:.1f} s for a processor" if most > _STARVED else ""
+
+
+def adopt() -> bool:
+    """Be the one to whom those come who lose their parents: nobody gets away from below us.
+
+    Whether that can be had. It takes Linux.
+    """
+    if platform.system() != "Linux":
+        return False
+    return ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0) == 0
 
 
 def alone() -> str:

@@ -1,4 +1,4 @@
-"""Programs that the kit starts: each with a home of its own, found by its mark, and seen off.
+"""Programs that the kit starts: each with a home of its own and a mark, and with an end.
 
 Nothing of the environment is handed on but where programs are and which language is spoken: no key
 and no setting of the person's gets into a check.
@@ -10,43 +10,77 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import BinaryIO, cast
 
 from lastword.check.contract import CannotStart, Premises
+from lastword.check.keeper import MARK
 from lastword.check.times import until
 
-MARK = "LASTWORD_CHECK"  # in the environment of whatever a target starts
 _HANDED_ON = ("PATH", "LANG", "LC_ALL", "TZ")
 _PATIENCE = 3.0  # seconds for each way of asking a program to leave
+_LONGEST = 1 << 24  # bytes of one line: what is longer is no message, and is dropped
+_WAITING = 5000  # lines that nobody has read yet: then it is not read on
+_ERRORS, _LAST = 1 << 20, 4096  # bytes of what it writes to its errors: in the file, in the end
 
 
 class _Pipes(asyncio.SubprocessProtocol):
     """What a program writes, in lines; and its end, also while others hold its output open."""
 
-    def __init__(self) -> None:
-        self.lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+    def __init__(self, errors: BinaryIO) -> None:
         self.exited = asyncio.Event()
-        self._rest = b""
+        self.last_errors = b""
+        self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._rest = bytearray()
+        self._errors, self._room = errors, _ERRORS
+        self._output: asyncio.ReadTransport | None = None
+        self._held = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        program = cast("asyncio.SubprocessTransport", transport)
+        self._output = cast("asyncio.ReadTransport", program.get_pipe_transport(1))
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if fd == 1:
-            *lines, self._rest = (self._rest + data).split(b"\n")
+        if fd == 2:
+            self._errors.write(data[: self._room])
+            self._room -= len(data[: self._room])
+            self.last_errors = (self.last_errors + data)[-_LAST:]
+            return
+        self._rest += data
+        if b"\n" in data:
+            *lines, rest = bytes(self._rest).split(b"\n")
+            self._rest = bytearray(rest)
             for line in lines:
-                self.lines.put_nowait(line)
+                self._lines.put_nowait(line)
+        if len(self._rest) > _LONGEST:
+            self._rest.clear()
+        self._hold(self._lines.qsize() > _WAITING)
 
     def process_exited(self) -> None:
         self.exited.set()
-        self.lines.put_nowait(None)
+        self._lines.put_nowait(None)
+
+    async def line(self) -> bytes | None:
+        """The next; none behind the last. Others have their turn between two."""
+        line = await self._lines.get()
+        self._hold(self._lines.qsize() > _WAITING)
+        await asyncio.sleep(0)
+        return line
+
+    def _hold(self, enough: bool) -> None:
+        if self._output and enough != self._held and not self._output.is_closing():
+            self._held = enough
+            self._output.pause_reading() if enough else self._output.resume_reading()
 
 
 class Started:
     """One program, from its start to its end."""
 
-    def __init__(self, transport: asyncio.SubprocessTransport, pipes: _Pipes, errors: Path) -> None:
-        self.errors = errors
-        self._transport, self._pipes = transport, pipes
+    def __init__(
+        self, transport: asyncio.SubprocessTransport, pipes: _Pipes, errors: BinaryIO
+    ) -> None:
+        self._transport, self._pipes, self._errors = transport, pipes, errors
 
     @classmethod
     async def start(
@@ -55,21 +89,20 @@ class Started:
         """Start it in its own folder; its errors are kept."""
         for place in (premises.home, premises.work, premises.scratch):
             place.mkdir(parents=True, exist_ok=True)
-        errors = premises.folder / "stderr.log"
+        errors = (premises.folder / "stderr.log").open("ab", buffering=0)
         handed_on = {name: os.environ[name] for name in _HANDED_ON if name in os.environ}
         own = {"HOME": str(premises.home), MARK: premises.mark}
         own |= dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(premises.scratch))
         try:
-            with errors.open("ab") as file:
-                transport, pipes = await asyncio.get_running_loop().subprocess_exec(
-                    _Pipes,
-                    *(_placed(word) for word in argv),
-                    env={**handed_on, **own, **settings},
-                    cwd=premises.work,
-                    stderr=file,
-                    start_new_session=True,
-                )
-        except OSError as error:
+            transport, pipes = await asyncio.get_running_loop().subprocess_exec(
+                lambda: _Pipes(errors),
+                *(_placed(word) for word in argv),
+                env={**handed_on, **own, **settings},
+                cwd=premises.work,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            errors.close()
             raise CannotStart(f"{argv[0]} could not be started: {error}") from error
         return cls(transport, pipes, errors)
 
@@ -85,7 +118,7 @@ class Started:
 
     async def lines(self) -> AsyncIterator[bytes]:
         """What it writes, until it has ended."""
-        while (line := await self._pipes.lines.get()) is not None:
+        while (line := await self._pipes.line()) is not None:
             yield line
 
     async def kill(self) -> None:
@@ -105,43 +138,14 @@ class Started:
             if await until(self._pipes.exited.is_set, _PATIENCE):
                 break
         self._transport.close()
+        self._errors.close()
 
     def last_errors(self) -> str:
         """The end of what it wrote to its standard error, in one line."""
-        text = self.errors.read_text(encoding="utf-8", errors="replace")
+        text = self._pipes.last_errors.decode(errors="replace")
         return " / ".join(text.strip().splitlines()[-4:])[-500:]
 
 
 def _placed(word: str) -> str:
     """A file as the person meant it, from where they stand; a program is started elsewhere."""
     return str(Path(word).absolute()) if Path(word).is_file() else word
-
-
-def marked(mark: str) -> list[int]:
-    """The processes that have this mark in their environment, without those that are dead."""
-    return [pid for pid in _processes() if _has(pid, mark)]
-
-
-def sweep(mark: str) -> int:
-    """Kill whatever is left of a target; how many there were."""
-    left = marked(mark)
-    for pid in left:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
-    return len(left)
-
-
-def _processes() -> Iterator[int]:
-    folder = Path("/proc")
-    if folder.is_dir():
-        yield from (int(one.name) for one in folder.iterdir() if one.name.isdigit())
-
-
-def _has(pid: int, mark: str) -> bool:
-    if pid == os.getpid():
-        return False
-    try:
-        environment = Path(f"/proc/{pid}/environ").read_bytes()
-    except OSError:
-        return False
-    return f"{MARK}={mark}\0".encode() in environment + b"\0"

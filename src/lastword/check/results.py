@@ -22,6 +22,7 @@ class StoryRun:
     parts: dict[str, str] = field(default_factory=dict[str, str])
     timeline: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     evidence: str = ""  # the folder, if it was asked for
+    starved: str = ""  # why it may be the machine's fault that something did not come
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ class Round:
     answered_at: float | None = None
     outcome: str = ""
     refused: bool = False  # by an error
+    gone: bool = False  # it has said nothing: it has died, or has hung up
     answers: int = 0
     named: list[str] = field(default_factory=list[str])  # what the answer says still goes on
     key: str = ""  # what the target calls it
@@ -46,11 +47,12 @@ class Round:
     def think(self, text: str) -> None:
         self.thoughts.append((now(), text))
 
-    def answer(self, outcome: str, *, refused: bool = False) -> None:
+    def answer(self, outcome: str, *, refused: bool = False, gone: bool = False) -> None:
         """The target's own word that this is over. A second one is counted, and changes nothing."""
         self.answers += 1
         if self.answered_at is None:
             self.answered_at, self.outcome, self.refused = now(), outcome, refused
+            self.gone = gone
             self._line = (len(self.heard), len(self.thoughts))
 
     @property

@@ -24,7 +24,7 @@ from lastword.check.machine import TOO_LATE, Lag
 from lastword.check.model import ScriptedModel, Step
 from lastword.check.names import unnamed
 from lastword.check.round import Round
-from lastword.check.story import Broken, NotAsked, Unclear
+from lastword.check.story import Broken, InVain, NotAsked, Unclear
 from lastword.check.times import Times, now, until
 
 SOME = 3  # words, of which the first may be all that a buffer lets through
@@ -178,11 +178,13 @@ class Stage:
             half = asked_at + self.times.limit / 2
             talks = any(at > half for at, _ in [*one.heard, *one.thoughts])
             also = ", and it talks on" if talks else ""
-            raise Broken(f"the stop was not answered within {self.times.limit:g} s{also}")
+            raise InVain(f"the stop was not answered within {self.times.limit:g} s{also}")
         if not one.answered_at and one.nowhere:
             raise Unclear(one.nowhere)
         if not one.answered_at:
             raise Broken(f"the stop was refused: {one.stop_refused}")
+        if one.gone:
+            raise Broken(f"the stop was not answered: {one.outcome}")
         at = one.answered_at or now()
         self.seen["answered_ms"] = round((at - asked_at) * 1000)
         if one.outcome == "end_turn":
@@ -204,10 +206,10 @@ class Stage:
         await until(lambda: one.answered_at, self.times.limit + self.lag.worst)
         if not self.model.requests(one.run):
             how = one.outcome or "not at all"
-            raise Broken(f"the next message never reached the model (it was answered: {how})")
+            raise InVain(f"the next message never reached the model (it was answered: {how})")
         if last not in one.text:
             how = one.outcome or "it is not over"
-            raise Broken(f"the next message was not answered in full ({how})")
+            raise InVain(f"the next message was not answered in full ({how})")
         return one
 
     def after(self, run: str, what: str, at: float) -> list[Deed]:

@@ -28,6 +28,10 @@ class Broken(Exception):
         self.parts = tuple(parts)
 
 
+class InVain(Broken):
+    """Broken by what did not come in time: on a machine on which it could have come."""
+
+
 class Unclear(Exception):
     """The situation did not come about, or a witness failed: nothing is known."""
 

@@ -15,7 +15,7 @@ from lastword.check.asked import Subject, subjects
 from lastword.check.catalogue import BY_ID, STORIES
 from lastword.check.contract import CannotStart
 from lastword.check.judge import Commission, Judge
-from lastword.check.machine import alone
+from lastword.check.machine import adopt, alone
 from lastword.check.recipes import known
 from lastword.check.reports import as_json, html, junit, markdown, table
 from lastword.check.results import CheckReport
@@ -123,6 +123,7 @@ def _judged(asked: argparse.Namespace) -> int:
         times=Times(limit=asked.limit),
         evidence=asked.evidence,
         network=network,
+        owns=adopt(),
         port=asked.port,
         journal=asked.journal,
         told=lambda result: print(table.row(result), flush=True),

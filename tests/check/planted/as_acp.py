@@ -198,6 +198,8 @@ class Session:
         return [*turn.named, *(f"process {pid}" for pid in of_the_witness())]
 
     def cancel(self) -> None:
+        if self.fault == "dies-at-a-stop":
+            os._exit(1)
         task, turn, now = self.task, self.turn, asyncio.get_running_loop().time()
         self.stopping = True
         if task is None or task.done():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from lastword.check.programs import marked
+from lastword.check.keeper import marked
 from lastword.check.stage import Stage
-from lastword.check.story import Broken, NotAsked, Unclear
+from lastword.check.story import Broken, InVain, NotAsked, Unclear
 from lastword.check.times import until
 
 _CYCLES = 50
@@ -67,7 +67,7 @@ async def untouched(stage: Stage) -> None:
     await until(lambda: beside.answered_at, stage.times.limit)
     said = {n for n in range(_BESIDE) if f"{beside.mark}{n:04d}" in beside.text}
     if missing := _BESIDE - len(said):
-        raise Broken(f"{missing} words of a session that nobody stopped never came")
+        raise InVain(f"{missing} words of a session that nobody stopped never came")
 
 
 async def flat(stage: Stage) -> None:
@@ -83,4 +83,4 @@ async def flat(stage: Stage) -> None:
     after = len(marked(stage.premises.mark))
     stage.seen |= {"processes_before": before, "processes_after": after}
     if after > before + _GROWN:
-        raise Broken(f"{after - before} more processes after {_CYCLES} messages and stops")
+        raise InVain(f"{after - before} more processes after {_CYCLES} messages and stops")

@@ -7,7 +7,7 @@ import asyncio
 from lastword.check.history import new_offence
 from lastword.check.round import Round
 from lastword.check.stage import Stage
-from lastword.check.story import Broken, Unclear
+from lastword.check.story import Broken, InVain, Unclear
 from lastword.check.times import until
 
 _HOME = 0.3  # seconds for a result to come home
@@ -69,13 +69,13 @@ async def not_swallowed(stage: Stage) -> None:
     stage.seen["the_new_message"] = new.outcome
     if not stage.model.requests(new.run) and not new.refused:
         how = f"answered {new.outcome!r}" if new.answered_at else "never answered"
-        raise Broken(f"a message behind a stop was neither run nor refused: it was {how}")
+        raise InVain(f"a message behind a stop was neither run nor refused: it was {how}")
 
 
 async def same_write(stage: Stage) -> None:
     _, new = await _stopped_with_words(stage)
     if f"{new.mark}{_LAST}" not in new.text:
-        raise Broken(f"a message behind a stop was not run ({new.outcome or 'not answered'})")
+        raise InVain(f"a message behind a stop was not run ({new.outcome or 'not answered'})")
 
 
 async def no_stop(stage: Stage) -> None:
@@ -86,7 +86,7 @@ async def no_stop(stage: Stage) -> None:
     if new.refused:
         what = "refuses the new words"
     elif not stage.model.requests(run):
-        raise Broken("new words while it talked were lost: neither run nor refused")
+        raise InVain("new words while it talked were lost: neither run nor refused")
     elif f"{one.mark}0119" not in one.text:
         what = "the new words supersede"
     else:

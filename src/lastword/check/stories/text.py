@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from lastword.check.stage import Stage
-from lastword.check.story import Broken, NotAsked, Unclear
+from lastword.check.story import Broken, InVain, NotAsked, Unclear
 from lastword.check.times import until
 
 _WORDS = 5  # that come before nothing more does
@@ -31,7 +31,7 @@ async def hangs_up(stage: Stage) -> None:
     paid = stage.model.sent(one.run) - before
     stage.seen["words_paid_for_after"] = paid
     if not request.closed.is_set():
-        raise Broken(f"the model went on being read: {paid} more words were paid for, and counting")
+        raise InVain(f"the model went on being read: {paid} more words were paid for, and counting")
 
 
 async def silent_model(stage: Stage) -> None:

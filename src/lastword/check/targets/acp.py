@@ -7,6 +7,7 @@ server, so nothing of the agent is edited. What it asks before a tool is answere
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,16 +17,18 @@ from typing import Any, TypeAlias
 from lastword.check import background
 from lastword.check.contract import CannotStart, Dialogue, Premises
 from lastword.check.inside import witness
+from lastword.check.keeper import MARK
 from lastword.check.names import still_going
-from lastword.check.programs import MARK, Started
+from lastword.check.programs import Started
 from lastword.check.recipes import Recipe, filled
 from lastword.check.round import Round
 from lastword.check.story import Faculty
 from lastword.check.times import Times, now
+from lastword.check.wire import Wire
 
 Line: TypeAlias = dict[str, Any]
 
-_PATIENCE = 120.0  # seconds for what is no stop: some agents take long to start
+_PATIENCE = 60.0  # seconds for what is no stop: some agents take long to start
 _NEWEST = 1  # version of the protocol
 _CARRY = 24  # letters of what was heard before: a word may come in two pieces
 _TEXT, _THOUGHT, _PERSON = "agent_message_chunk", "agent_thought_chunk", "user_message_chunk"
@@ -46,7 +49,7 @@ class AcpTarget:
         self.faculties: frozenset[Faculty] = frozenset(
             {"text", "hears on", "tools", "shell", "asks", "one write", "two sessions", "kill"}
         )
-        self.wire: list[tuple[float, str, str]] = []  # when, which way, what
+        self.wire = Wire()
         self._argv, self._recipe = argv, recipe
         self._premises: Premises | None = None
         self._program: Started | None = None
@@ -78,12 +81,14 @@ class AcpTarget:
                 },
             },
         )
-        info: Line = told.get("agentInfo") or {"name": self.name}
+        info = _within(told, "agentInfo") or {"name": self.name}
         self.name = " ".join(str(info[key]) for key in ("name", "version") if info.get(key))
         self._keeps = bool(_within(told, "agentCapabilities").get("loadSession"))
 
     async def dialogue(self) -> Dialogue:
         made = await self._call("session/new", self._where())
+        if not made.get("sessionId"):
+            raise CannotStart(f"session/new was answered without a sessionId: {json.dumps(made)}")
         dialogue = AcpDialogue(self, str(made["sessionId"]))
         self._dialogues[dialogue.session] = dialogue
         if self._recipe.mode:
@@ -123,7 +128,7 @@ class AcpTarget:
         """In one write; the time of it."""
         at = now()
         text = "".join(json.dumps(line) + "\n" for line in lines)
-        self.wire.append((at, "to it", text))
+        self.wire.note("to it", text, at)
         if self._program:
             self._program.write(text.encode())
         return at
@@ -150,23 +155,23 @@ class AcpTarget:
             raise CannotStart(f"{method} was not answered in {_PATIENCE:.0f} s") from None
         if "error" in answer:
             raise CannotStart(f"{method} was refused: {json.dumps(answer['error'])[:300]}")
-        return answer.get("result") or {}
+        told: Any = answer.get("result") or {}
+        if not isinstance(told, dict):
+            raise CannotStart(f"{method} was answered with {json.dumps(told)}")
+        return told  # pyright: ignore[reportUnknownVariableType] - JSON
 
     async def _read(self, program: Started) -> None:
         async for line in program.lines():
-            self.wire.append((now(), "from it", line.decode(errors="replace")))
-            try:
-                message: Line = json.loads(line)
-            except ValueError:
-                continue  # agents print; that is no promise of theirs
-            self._heard(message)
+            self.wire.note("from it", line.decode(errors="replace"))
+            with contextlib.suppress(Exception):  # agents print; that is no promise of theirs
+                self._heard(json.loads(line))
         gone = f"the agent's process ended: {program.last_errors()}"
         for wait in self._waits.values():
             if not wait.done():
                 wait.set_result({"error": gone})
         for one in self._rounds.values():
             if one.answered_at is None:
-                one.answer(gone, refused=True)
+                one.answer(gone, refused=True, gone=True)
 
     def _heard(self, message: Line) -> None:
         method, number = message.get("method"), message.get("id")
@@ -278,7 +283,8 @@ class AcpDialogue:
 
 
 def _within(told: Mapping[str, Any], name: str) -> Line:
-    return told.get(name) or {}
+    found: Any = told.get(name)
+    return found if isinstance(found, dict) else {}  # pyright: ignore[reportUnknownVariableType] - JSON
 
 
 def _yes(question: Line) -> Line:

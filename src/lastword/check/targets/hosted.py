@@ -6,6 +6,7 @@ The answer to a stop is the end of what `start` returned, and of `cancel()` if t
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -20,6 +21,7 @@ from lastword.check.programs import Started
 from lastword.check.round import Round
 from lastword.check.story import Faculty
 from lastword.check.times import Times, now
+from lastword.check.wire import Wire
 
 _PATIENCE = 60.0
 
@@ -54,7 +56,7 @@ class HostedTarget:
 
     def __init__(self, factory: str, python: str = "") -> None:
         self.name = factory
-        self.wire: list[tuple[float, str, str]] = []
+        self.wire = Wire()
         self._factory, self._python = factory, python or sys.executable
         self._program: Started | None = None
         self._reader: asyncio.Task[None] | None = None
@@ -72,7 +74,7 @@ class HostedTarget:
         self._opening, self._rounds = {"": asyncio.get_running_loop().create_future()}, {}
         self._program = await Started.start(argv, premises, settings)
         self._reader = background.begin(self._read(self._program), "check: python")
-        if wrong := await asyncio.wait_for(self._opening[""], _PATIENCE):
+        if wrong := await _in_time(self._opening[""], "its process"):
             raise CannotStart(wrong)
 
     async def dialogue(self) -> Dialogue:
@@ -80,7 +82,7 @@ class HostedTarget:
         name = f"d{self._count}"
         opened = self._opening[name] = asyncio.get_running_loop().create_future()
         self.send({"do": "open", "id": name})
-        if wrong := await asyncio.wait_for(opened, _PATIENCE):
+        if wrong := await _in_time(opened, self._factory):
             raise CannotStart(f"{self._factory}: {wrong}")
         return HostedDialogue(self, name)
 
@@ -101,7 +103,7 @@ class HostedTarget:
     def send(self, order: Mapping[str, Any]) -> float:
         at = now()
         line = json.dumps(order) + "\n"
-        self.wire.append((at, "to it", line))
+        self.wire.note("to it", line, at)
         if self._program:
             self._program.write(line.encode())
         return at
@@ -111,15 +113,16 @@ class HostedTarget:
 
     async def _read(self, program: Started) -> None:
         async for line in program.lines():
-            self.wire.append((now(), "from it", line.decode(errors="replace")))
-            self._told(json.loads(line))
+            self.wire.note("from it", line.decode(errors="replace"))
+            with contextlib.suppress(Exception):  # what makes no sense says nothing
+                self._told(json.loads(line))
         gone = f"its process ended: {program.last_errors()}"
         for opened in self._opening.values():
             if not opened.done():
                 opened.set_result(gone)
         for one in self._rounds.values():
             if one.answered_at is None:
-                one.answer(gone, refused=True)
+                one.answer(gone, refused=True, gone=True)
 
     def _told(self, told: Mapping[str, Any]) -> None:
         if "ready" in told:
@@ -133,6 +136,13 @@ class HostedTarget:
             named: list[str] = told.get("named") or []
             one.named += named
             one.answer(how, refused=how.startswith("error"))
+
+
+async def _in_time(opened: asyncio.Future[str], what: str) -> str:
+    try:
+        return await asyncio.wait_for(opened, _PATIENCE)
+    except TimeoutError:
+        raise CannotStart(f"{what} was not ready within {_PATIENCE:.0f} s") from None
 
 
 class HostedDialogue:

@@ -17,13 +17,15 @@ from lastword.check.programs import Started
 from lastword.check.recipes import Recipe, filled
 from lastword.check.round import Round
 from lastword.check.story import Faculty
-from lastword.check.targets.web import told
+from lastword.check.targets.web import NO_SENSE, told
 from lastword.check.times import Times, now, until
+from lastword.check.wire import Wire
 
 _OURS = frozenset[Faculty]({"kill"})  # what can be done to a server that we started
 _REFUSED = 300  # and above: a status that is no yes
 _NOWHERE = (404, 405)
 _STARTING = 60.0  # seconds until a server can be asked
+_ASKED = 5.0  # seconds for one try
 
 
 class ServedTarget:
@@ -51,7 +53,7 @@ class ServedTarget:
         self.headers = dict(headers)
         self.port = 0
         self.limit = Times().limit
-        self.wire: list[tuple[float, str, str]] = []
+        self.wire = Wire()
         self._url, self._command, self._recipe = url, command, recipe
         self._converse = converse
         self._program: Started | None = None
@@ -74,8 +76,10 @@ class ServedTarget:
         end = now() + _STARTING
         while True:
             try:
-                await told("GET", self.at(), self.headers)
-            except OSError as error:
+                await asyncio.wait_for(told("GET", self.at(), self.headers), _ASKED)
+            except TimeoutError:
+                return  # it is there: whether it answers is asked next
+            except NO_SENSE as error:
                 if now() > end or self._program is None or self._program.ended:
                     told_by = f": {self._program.last_errors()}" if self._program else ""
                     raise CannotStart(f"{self.at()} cannot be asked: {error}{told_by}") from error
@@ -105,8 +109,9 @@ class ServedTarget:
         async def going() -> None:
             try:
                 await what()
-            except (OSError, EOFError, ValueError) as error:
-                one.answer(f"error: {error!r}"[:200], refused=True)
+            except NO_SENSE as error:
+                gone = isinstance(error, OSError | EOFError)
+                one.answer(f"error: {error!r}"[:200], refused=True, gone=gone)
 
         task = background.begin(going(), f"check: {self.kind}")
         self._going.add(task)
@@ -121,7 +126,7 @@ class ServedTarget:
             await until(lambda: one.key or one.answered_at, self.limit)
             try:
                 status, body = await told("POST", url(), self.headers, {})
-            except (OSError, EOFError, ValueError) as error:
+            except NO_SENSE as error:
                 halves.refuse(repr(error))
                 return
             self.note("stopped", f"{status} {body}")
@@ -138,7 +143,7 @@ class ServedTarget:
 
     def note(self, way: str, what: object) -> None:
         """For evidence."""
-        self.wire.append((now(), way, str(what)))
+        self.wire.note(way, what)
 
 
 class Halves:

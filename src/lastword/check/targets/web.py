@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-_LARGEST = 1 << 24
+_LARGEST = 1 << 24  # bytes of one piece, one event or one head
+NO_SENSE = (  # how it is told that a server has gone, or says what nobody can read
+    OSError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    asyncio.LimitOverrunError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +36,26 @@ class Coming:
         """Its body, as it comes."""
         if self.headers.get("transfer-encoding") == "chunked":
             while size := int((await self.reader.readline()).strip() or b"0", 16):
-                yield await self.reader.readexactly(size)
+                yield await self._exactly(size)
                 await self.reader.readline()
         elif "content-length" in self.headers:
-            yield await self.reader.readexactly(int(self.headers["content-length"]))
+            yield await self._exactly(int(self.headers["content-length"]))
         else:
             while data := await self.reader.read(1 << 16):
                 yield data
+
+    async def _exactly(self, size: int) -> bytes:
+        if size > _LARGEST:
+            raise ValueError(f"{size} bytes in one piece")
+        return await self.reader.readexactly(size)
 
     async def events(self) -> AsyncIterator[dict[str, Any]]:
         """The data of server-sent events, as JSON; what is none is left out."""
         rest = b""
         async for piece in self.pieces():
             *lines, rest = (rest + piece).split(b"\n")
+            if len(rest) > _LARGEST:
+                raise ValueError("an event without an end")
             for line in lines:
                 if line.startswith(b"data:") and (told := _as_json(line[5:])) is not None:
                     yield told
