@@ -25,7 +25,7 @@ from lastword.check.plain import LONGEST, plain
 from lastword.check.programs import Started
 from lastword.check.reports import as_json
 from lastword.check.times import Times
-from lastword.check.wire import Wire
+from lastword.check.wire import WireLog
 from tests.check.judging import BUSY, PLANTED, judged, planted_acp, planted_python, told
 from tests.check.test_command import checked
 
@@ -120,7 +120,7 @@ async def test_a_line_without_end_and_a_flood_of_errors_take_no_more_than_their_
 
 
 def test_of_what_came_over_the_wire_the_newest_is_kept() -> None:
-    wire = Wire()
+    wire = WireLog()
     for number in range(2000):
         wire.note("from it", f"{number} " + "x" * 100_000, at=float(number))
 

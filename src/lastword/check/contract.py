@@ -15,7 +15,7 @@ from lastword.check.plain import plain
 from lastword.check.round import Round
 from lastword.check.story import Faculty
 from lastword.check.times import Times
-from lastword.check.wire import Wire
+from lastword.check.wire import WireLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class Target(Protocol):
     brings_tools: bool  # a conversation is begun with ours
     one_stream: bool  # all that a conversation says comes in one stream, whatever it answers
     strangers: bool  # it was started by somebody else, and is not started anew
-    wire: Wire
+    wire: WireLog
 
     def times(self, usual: Times) -> Times: ...
 

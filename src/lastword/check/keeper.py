@@ -26,7 +26,7 @@ _EVERY = 1.0  # seconds between two looks at who descends from the judge
 _ROUNDS, _PAUSE = 100, 0.02  # some start others while they are killed
 
 
-class Known(NamedTuple):
+class KnownProcess(NamedTuple):
     """A process, which is not another one that has its number later."""
 
     pid: int
@@ -38,7 +38,7 @@ def marked(mark: str) -> list[int]:
     return [pid for pid in _processes() if _has(pid, mark)]
 
 
-def sweep(mark: str, also: Iterable[Known] = ()) -> int:
+def sweep(mark: str, also: Iterable[KnownProcess] = ()) -> int:
     """Kill whatever is left of a target, and these; how many there were."""
     left = {*marked(mark), *(one.pid for one in also if _is_there(one))}
     for pid in left:
@@ -47,13 +47,13 @@ def sweep(mark: str, also: Iterable[Known] = ()) -> int:
     return len(left)
 
 
-def below(ancestor: int) -> set[Known]:
+def below(ancestor: int) -> set[KnownProcess]:
     """Who descends from a process, without this one."""
-    parents: dict[int, list[Known]] = {}
+    parents: dict[int, list[KnownProcess]] = {}
     for pid in _processes():
         if (told := _stat(pid)) and pid != os.getpid():
-            parents.setdefault(int(told[1]), []).append(Known(pid, told[19]))
-    found: set[Known] = set()
+            parents.setdefault(int(told[1]), []).append(KnownProcess(pid, told[19]))
+    found: set[KnownProcess] = set()
     left = [ancestor]
     while left:
         mine = parents.get(left.pop(), [])
@@ -89,7 +89,7 @@ def _stat(pid: int) -> list[str]:
     return words if words and words[0] not in "ZX" else []
 
 
-def _is_there(one: Known) -> bool:
+def _is_there(one: KnownProcess) -> bool:
     told = _stat(one.pid)
     return bool(told) and told[19] == one.began
 
@@ -98,7 +98,7 @@ def main(folder: str, judge: str = "") -> None:
     """Wait for the end, and then see to it that nothing is left."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    known: set[Known] = set()
+    known: set[KnownProcess] = set()
     while not select.select([0], [], [], _EVERY if judge else None)[0]:
         known = {one for one in known if _is_there(one)} | below(int(judge))
     if judge and os.getppid() == int(judge):

@@ -11,7 +11,7 @@ _LINE, _ALL = 1 << 16, 1 << 26  # letters; of one line, and of all that is kept
 _EACH = 200  # what a line costs beside its letters
 
 
-class Wire:
+class WireLog:
     """The newest lines. Who floods loses the oldest, and costs no more memory than others."""
 
     def __init__(self) -> None:

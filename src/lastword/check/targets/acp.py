@@ -24,7 +24,7 @@ from lastword.check.recipes import Recipe, filled
 from lastword.check.round import Round
 from lastword.check.story import Faculty
 from lastword.check.times import Times, now
-from lastword.check.wire import Wire
+from lastword.check.wire import WireLog
 
 Line: TypeAlias = dict[str, Any]
 
@@ -49,7 +49,7 @@ class AcpTarget:
         self.faculties: frozenset[Faculty] = frozenset(
             {"text", "hears on", "tools", "shell", "asks", "one write", "two sessions", "kill"}
         )
-        self.wire = Wire()
+        self.wire = WireLog()
         self._argv, self._recipe = argv, recipe
         self._premises: Premises | None = None
         self._program: Started | None = None

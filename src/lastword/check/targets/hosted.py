@@ -21,7 +21,7 @@ from lastword.check.programs import Started
 from lastword.check.round import Round
 from lastword.check.story import Faculty
 from lastword.check.times import Times, now
-from lastword.check.wire import Wire
+from lastword.check.wire import WireLog
 
 _PATIENCE = 60.0
 
@@ -56,7 +56,7 @@ class HostedTarget:
 
     def __init__(self, factory: str, python: str = "") -> None:
         self.name = factory
-        self.wire = Wire()
+        self.wire = WireLog()
         self._factory, self._python = factory, python or sys.executable
         self._program: Started | None = None
         self._reader: asyncio.Task[None] | None = None

@@ -19,7 +19,7 @@ from lastword.check.round import Round
 from lastword.check.story import Faculty
 from lastword.check.targets.web import NO_SENSE, told
 from lastword.check.times import Times, now, until
-from lastword.check.wire import Wire
+from lastword.check.wire import WireLog
 
 _OURS = frozenset[Faculty]({"kill"})  # what can be done to a server that we started
 _REFUSED = 300  # and above: a status that is no yes
@@ -53,7 +53,7 @@ class ServedTarget:
         self.headers = dict(headers)
         self.port = 0
         self.limit = Times().limit
-        self.wire = Wire()
+        self.wire = WireLog()
         self._url, self._command, self._recipe = url, command, recipe
         self._converse = converse
         self._program: Started | None = None
