@@ -21,7 +21,7 @@ import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -283,6 +283,7 @@ class Several:
         return [
             *(f"{file.name}: {size} bytes after a receipt" for file, size in more.items() if size),
             *self._spoke(deeds),
+            *_out_of_turn(deeds),
         ]
 
     def _spoke(self, deeds: list[tuple[int, str, str]]) -> list[str]:
@@ -292,6 +293,18 @@ class Several:
             for at, whose, run in deeds
             if whose == session and run in runs and at > given
         ]
+
+
+def _out_of_turn(deeds: list[tuple[int, str, str]]) -> Iterator[str]:
+    """Who spoke when a later run of the session had, wherever that was."""
+    newest: dict[str, tuple[int, int]] = {}
+    for at, session, run in sorted(deeds):
+        number = int(run.rpartition("#")[2])
+        then, latest = newest.get(session, (at, number))
+        if number < latest:
+            yield f"{session}: {run} spoke {(at - then) / 1e6:.1f} ms after run {latest} had"
+        else:
+            newest[session] = at, number
 
 
 async def kill(several: Several) -> None:

@@ -37,6 +37,7 @@ class Deeds:
         if event.kind == "text":
             run = getattr(event.fact, "run", "")
             self._to.send(f"{event.session} {run}".encode())
+            await asyncio.sleep(0.02)  # so words that are stored stand behind it, and have not left
 
 
 LINES = 'trap "" TERM; while :; do echo line >> "$0"; sleep 0.03; done'
@@ -44,9 +45,8 @@ LINES = 'trap "" TERM; while :; do echo line >> "$0"; sleep 0.03; done'
 
 async def engine(run: Run) -> None:
     await run.spawn("sh", "-c", LINES, f"{sys.argv[2]}.{run.id}.lines")
-    for _ in range(60):
-        await run.emit("word ")
-        await asyncio.sleep(0.02)
+    for _ in range(15):
+        await asyncio.gather(*(run.emit("word ") for _ in range(5)))
 
 
 async def done(runtime: Runtime, words: list[str]) -> dict[str, Any]:

@@ -36,20 +36,20 @@ THREADS_IN_STEP = "tests/runtime/test_threads_in_step.py"
 ACTING = (
     Mutation(
         "an effect begins although the hold is gone",
-        "runtime.hold:Hold.begin",
+        "runtime.hold:Hold._now",
         never("void"),
         f"{FENCE}::test_what_was_checked_before_and_would_run_after_is_dropped_at_the_sink",
     ),
     Mutation(
         "an effect that was given up begins",
-        "runtime.hold:Hold.begin",
+        "runtime.hold:Hold._now",
         without("void"),
         f"{GATE}::test_a_call_given_up_by_the_engine_itself_is_settled_truthfully[4]",
     ),
     Mutation(
         "a run that was stopped acts through another's hold",
         "runtime.hold:Hold.begin",
-        without("stranger"),
+        instead("another(self)", "None"),
         f"{ASKING}::test_a_stopped_child_does_not_speak_through_its_parent",
     ),
     Mutation(
@@ -90,7 +90,7 @@ ACTING = (
     ),
     Mutation(
         "an effect begins beside the lock",
-        "runtime.hold:Hold.begin",
+        "runtime.hold:Hold._now",
         unlocked,
         f"{THREADS_IN_STEP}::test_a_call_that_is_told_as_not_started_never_runs",
     ),
@@ -144,21 +144,15 @@ ACTING = (
     ),
     Mutation(
         "what a run says is let out beside the lock",
-        "runtime.hold:Hold.publish",
+        "runtime.hold:Hold._publish",
         unlocked,
         f"{THREADS_IN_STEP}::test_text_that_was_let_out_is_known_to_a_stop_and_nothing_comes_after",
     ),
     Mutation(
         "what a fenced run says is let out",
         "runtime.hold:Hold._let_through",
-        never("_machine"),
+        never("current"),
         f"{FENCE}::test_nothing_of_a_streaming_run_is_heard_after_the_fence[False]",
-    ),
-    Mutation(
-        "a child whose parent was stopped may speak",
-        "runtime.hold:Hold._let_through",
-        without("_parent"),
-        f"{CHILDREN}::test_a_stop_that_the_loop_has_not_heard_of_yet_has_fenced_the_children",
     ),
     Mutation(
         "a child whose parent was stopped may act",

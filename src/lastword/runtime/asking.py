@@ -33,6 +33,7 @@ class Right(Protocol):
     def current(self) -> bool: ...
     def must_hold(self, what: str) -> None: ...
     def acting(self, what: str) -> AbstractContextManager[None]: ...
+    async def steady(self) -> None: ...
 
 
 class Asker(Protocol):
@@ -58,13 +59,19 @@ def asking() -> Asker | None:
     return asker
 
 
-def lost(but: Right) -> Right | None:
-    """What a run has lost that acts here through somebody else's hold than its own."""
+def another(but: Right) -> Right | None:
+    """The hold of the run that acts here, if it acts through somebody else's."""
     here = running.get()
     if here is None or here.hold is but:  # this is what a token costs
         return None
     asker = asking()
-    return asker.hold if asker is not None and not asker.hold.current else None
+    return asker.hold if asker is not None and asker.hold is not but else None
+
+
+def lost(but: Right) -> Right | None:
+    """What a run has lost that acts here through somebody else's hold than its own."""
+    other = another(but)
+    return other if other is not None and not other.current else None
 
 
 @contextmanager
@@ -91,10 +98,13 @@ def may_act(what: str, *, but: Asker | None = None) -> Asker | None:
 
 
 def act(method: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R]]:
-    """For an act that has to be awaited: a loop of refused ones must not stall the event loop."""
+    """For an act that has to be awaited: neither a loop of refused ones nor a store that does not
+    answer may stall the event loop."""
 
     @wraps(method)
     async def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+        if (asker := asking()) is not None:
+            await asker.hold.steady()
         try:
             return await method(*args, **kwargs)
         except Superseded:

@@ -7,7 +7,12 @@ receipt be believed. A child's hold asks its parent's too, and shares its lock, 
 reaches every generation of children in the same instant.
 
 What begins is asked of the process, too: whether its claim on the session is good. If the lease
-ran out, it waits for the store's word: the claim holds, and it begins, or it has ended.
+ran out, it waits for the store's word: the claim holds, and it begins, or it has ended. The event
+loop, on which every session's stop is heard, is kept from turning for a moment at most.
+
+Code of one run that acts through another's hold is asked for both: it is an act of its own run,
+which a stop of that one comes before, or waits for. `current` may be asked by anybody, and can
+change in the next instant; `begin` and `publish` decide.
 """
 
 from __future__ import annotations
@@ -24,14 +29,15 @@ from lastword.core.entries import Entry, Note
 from lastword.core.model import Generation, RunId, SessionId
 from lastword.core.session import SessionMachine
 from lastword.core.story import Fact, FeedEvent, Typing, kind_of
-from lastword.errors import Superseded
-from lastword.runtime.asking import lost
+from lastword.errors import StoreError, Superseded
+from lastword.runtime.asking import Right, another, lost
 from lastword.runtime.speech import Piece
 
 EffectKind: TypeAlias = Literal["delivery", "tool", "write", "process", "act"]
 LASTING: tuple[EffectKind, ...] = ("delivery", "tool", "write")  # what a stop waits for, or names
 _UNSEEN = "This of that answer did not reach the person: "
 _LAPSED = 0.25  # seconds after which whoever waits for the lease asks whether it still has to
+_AT_ONCE = 1  # looks at a lapsed lease, while nothing else is done on the event loop
 _NAMED = 20  # refused effects that are told one by one; the rest is counted
 
 
@@ -194,9 +200,16 @@ class Hold:
 
     def publish(self, fact: Fact, piece: Piece | None = None) -> FeedEvent | None:
         """Let a run's fact into the feed, or drop and count it."""
-        stranger = lost(self)
+        other = another(self)
+        if other is None:
+            return self._publish(fact, piece)
+        with suppress(Superseded), other.acting(kind_of(fact)):
+            return self._publish(fact, piece)
+        return None
+
+    def _publish(self, fact: Fact, piece: Piece | None) -> FeedEvent | None:
         with self.lock:
-            event = self._let_through(fact) if stranger is None else None
+            event = self._let_through(fact)
             if piece is not None:
                 piece.out = event is not None
             return event
@@ -205,17 +218,43 @@ class Hold:
         """Count an effect as under way, its fact in the feed; False once the hold is gone.
 
         One that has several parts (a tool's thread, the code around it) begins and finishes with
-        each, and is over with the last.
+        each, and is over with the last. Raises `StoreError` where to wait for the lease would keep
+        the event loop from turning.
         """
-        stranger = lost(self)
+        other, looks = another(self), 0
         while True:
-            with self.lock:
-                if effect.void or stranger or not self.current:
-                    return False
-                if self._claim.good:
-                    self._begin(effect, fact)
-                    return True
+            begun = self._now(effect, fact) if other is None else self._by(other, effect, fact)
+            if begun is not None:
+                return begun
+            looks += 1
+            if looks > _AT_ONCE and effect.kind != "delivery" and self._is_here():
+                raise StoreError(
+                    f"{effect.name} did not begin: the store does not answer, and until it does"
+                    " nobody knows whether this process still has the session"
+                )
             self._claim.wait(_LAPSED)  # paused since the last look: the store is asked first
+
+    def _now(self, effect: Effect, fact: Fact | None) -> bool | None:
+        """Whether it has begun; None if the lease has run out, and that is not known yet."""
+        with self.lock:
+            if effect.void or not self.current:
+                return False
+            if not self._claim.good:
+                return None
+            self._begin(effect, fact)
+            return True
+
+    def _by(self, other: Right, effect: Effect, fact: Fact | None) -> bool | None:
+        """The same for what code of another run does."""
+        with suppress(Superseded), other.acting(effect.name):
+            return self._now(effect, fact)
+        return False
+
+    def _is_here(self) -> bool:
+        """Whether this is on the event loop of the session."""
+        with suppress(RuntimeError):
+            return asyncio.get_running_loop() is self._loop
+        return False
 
     def _begin(self, effect: Effect, fact: Fact | None) -> None:
         if fact is not None:
@@ -258,10 +297,7 @@ class Hold:
             return effect.void
 
     def _let_through(self, fact: Fact) -> FeedEvent | None:
-        # the comparison is written out: this is what a token costs
-        if self._machine.generation != self.generation or (
-            self._parent is not None and not self._parent.current
-        ):
+        if not self.current:
             self._refuse(kind_of(fact))
             return None
         if type(fact) is Typing:
