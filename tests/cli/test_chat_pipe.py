@@ -18,9 +18,12 @@ from typing import IO, TextIO
 import pytest
 
 from lastword import Run, Runtime
+from lastword.cli.chat.output import Output
 from lastword.cli.chat.pipe import run_once
 from lastword.cli.chat.start import chat
+from lastword.cli.chat.writing import Writing
 from tests.cli.terminal import SOON, Terminal, command
+from tests.promise.workshop import until
 
 Running = subprocess.Popen[bytes]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -247,6 +250,53 @@ async def test_it_writes_what_its_own_message_is_answered_and_leaves_the_signals
 
     assert (code, written.out, written.err) == (0, "<second>\n", "")
     assert [signal.getsignal(number) for number in SIGNALS] == before
+
+
+@pytest.mark.scenario("W73")
+@pytest.mark.parametrize("output", ["text", "json", "stream-json"])
+async def test_what_was_let_out_before_a_stop_and_not_heard_yet_is_written_by_no_form(
+    written: Written, output: Output
+) -> None:
+    async def engine(run: Run) -> None:
+        await run.emit("heard")
+        await until(lambda: output == "json" or "heard" in written.out)
+        await run.emit("not heard")
+        session.stop()
+        await asyncio.Event().wait()
+
+    async with Runtime(engine) as runtime:
+        session = runtime.session("s")
+        code = await run_once(runtime, "s", "go", *written.files, output=output)
+
+    assert code == 1
+    assert "not heard" not in written.out
+    assert output == "text" or '"outcome": "stopped"' in written.out.splitlines()[-1]
+
+
+@pytest.mark.scenario("W73")
+async def test_of_lines_that_wait_a_stop_leaves_the_one_that_has_begun() -> None:
+    reads, writes = os.pipe()
+    out = os.fdopen(writes, "w")
+    writing = Writing(out)
+    for number in range(2000):
+        writing.put(f"{number} {'x' * 1000}\n")
+    first = await asyncio.to_thread(os.read, reads, 1500)  # the rest of that line has begun
+
+    writing.cut_after_line()
+    writing.put("the end\n")
+    writing.end()
+
+    def rest() -> bytes:
+        with os.fdopen(reads, "rb") as file:
+            return file.read()
+
+    reading = asyncio.create_task(asyncio.to_thread(rest))
+    await writing.written()
+    out.close()
+    *lines, end = (first + await reading).decode().splitlines()
+    assert end == "the end"
+    assert len(lines) < 200
+    assert lines == [f"{number} {'x' * 1000}" for number in range(len(lines))]
 
 
 async def test_a_full_disk_stops_it_and_says_why(written: Written) -> None:

@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 from lastword.core.picture import Picture
 from lastword.core.scene import Change, Phase, is_live
-from lastword.core.story import FeedEvent, is_silenced
+from lastword.core.story import FeedEvent, is_silenced, may_leave
 from lastword.runtime.protocol import LogPage, View
 from lastword.runtime.session import Session
 
 
 class Heard(NamedTuple):
-    """An event, and what is different with it."""
+    """An event, and what is different with it. The event is of a run that may have been stopped
+    since: who tells it as it is asks `Following.may_tell` in the same step."""
 
     event: FeedEvent
     changes: list[Change]
@@ -84,6 +85,11 @@ class Following:
     def may_leave(self, event: FeedEvent, change: Change) -> bool:
         """Whether it may be told now: for who could not do so at once."""
         return not (self.is_silenced(event.generation) and is_live(change))
+
+    def may_tell(self, event: FeedEvent) -> bool:
+        """The same of the event itself, for who tells events as they are and draws no changes."""
+        feed = self.session.feed
+        return may_leave(event, feed.fenced, taken=feed.claim.taken)
 
     def is_silenced(self, generation: int) -> bool:
         """Whether what a run did at a generation must not be told as if it were happening."""

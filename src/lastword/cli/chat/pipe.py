@@ -138,6 +138,8 @@ class _Once:
             os._exit(code)  # what has not ended is ended by its wardens
         if self._form.is_text:
             self._out.writing.cut()
+        else:
+            self._out.writing.cut_after_line()  # the last one says how it ended
         if self._answering:
             self._answering.cancel()  # before the stop: what is not accepted yet never will be
         self._signalled = code, self._session.stop()
@@ -184,7 +186,7 @@ class _Once:
         try:
             async for event, changes in following.heard():
                 piped.tell(changes, following.picture)
-                if piped.is_about(event.fact):
+                if piped.is_about(event.fact) and following.may_tell(event):
                     self._form.happened(event)
                 if piped.outcome is not None:
                     break

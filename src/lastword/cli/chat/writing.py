@@ -14,9 +14,12 @@ import os
 import select
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TextIO
 
 from lastword.runtime.threads import DaemonThreads
+
+_LINE_END = ord("\n")
 
 
 class Writing:
@@ -39,7 +42,13 @@ class Writing:
         self._written: asyncio.Future[None] = self._loop.create_future()
         self._idle = asyncio.Event()
         self._idle.set()
-        self.under_way = False  # a piece is being written
+        self._piece = 0  # bytes that are being written
+        self._in_line = False  # the last that was written is in the middle of a line
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a piece is being written."""
+        return self._piece > 0
 
     @property
     def idle(self) -> bool:
@@ -70,6 +79,12 @@ class Writing:
             self._kept.clear()
         self._settle()
 
+    def cut_after_line(self) -> None:
+        """Write of what waits the rest of the line that has begun, and what is put later."""
+        with self._lock:
+            begun = self._piece > 0 or self._in_line
+            del self._kept[self._kept.find(b"\n", max(self._piece - 1, 0)) + 1 if begun else 0 :]
+
     async def written(self) -> None:
         """Wait until the end of it is written, or cut off. Raises OSError if it cannot be."""
         await asyncio.wait([self._written])  # not the future itself: it may be waited for again
@@ -88,7 +103,7 @@ class Writing:
             select.select([], [self._number], [])
             with self._lock:
                 piece = bytes(self._kept[: select.PIPE_BUF])
-                self.under_way = bool(piece)
+                self._piece = len(piece)
             if piece:
                 self._write(piece)
 
@@ -98,14 +113,16 @@ class Writing:
             return self._at_work
 
     def _write(self, piece: bytes) -> None:
+        written = 0
         try:
-            written = os.write(self._number, piece)
-        except BlockingIOError:  # somebody else was quicker to use the room
-            written = 0
+            with suppress(BlockingIOError):  # somebody else was quicker to use the room
+                written = os.write(self._number, piece)
         finally:
-            self.under_way = False
-        with self._lock:
-            del self._kept[:written]
+            with self._lock:
+                self._piece = 0
+                del self._kept[:written]
+                if written:
+                    self._in_line = piece[written - 1] != _LINE_END
 
     def _rests(self, working: asyncio.Future[None]) -> None:
         error = working.exception()
