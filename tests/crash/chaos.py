@@ -215,15 +215,15 @@ class Several:
     async def talk(self, seconds: float) -> None:
         """Somebody says something somewhere, again and again."""
         until = time.monotonic() + seconds
-        tasks = list[asyncio.Task[None]]()
+        tasks = list[asyncio.Task[object]]()
         while time.monotonic() < until:
             session, one = f"s{self.choose.randrange(SESSIONS)}", self.choose.choice(self.all)
-            what = self._stop if self.choose.random() < 0.4 else self._send
+            what = self.stop if self.choose.random() < 0.4 else self.send
             tasks.append(asyncio.create_task(what(one, session)))
             await asyncio.sleep(self.choose.random() * 0.1)
         await asyncio.gather(*tasks)
 
-    async def _send(self, one: One, session: str) -> None:
+    async def send(self, one: One, session: str) -> None:
         self._turns += 1
         answer = await one.ask("send", session, f"m-{self._turns}")
         self.counts["sent"] += 1
@@ -231,7 +231,8 @@ class Several:
             self.counts["accepted"] += 1
             self.accepted.setdefault(session, set()).add(answer["accepted"])
 
-    async def _stop(self, one: One, session: str) -> None:
+    async def stop(self, one: One, session: str) -> bool:
+        """Whether something was stopped, and all of it is quiet."""
         answer = await one.ask("stop", session)
         given = time.clock_gettime_ns(time.CLOCK_REALTIME)  # as the kernel stamps
         self.counts["stops"] += 1
@@ -239,6 +240,7 @@ class Several:
             self.counts["receipts"] += 1
             self.promised.append((given, session, answer["runs"]))
             self._written |= {file: file.stat().st_size for file in self._lines(answer["runs"])}
+        return bool(answer.get("quiet") and answer["runs"])
 
     def _lines(self, runs: list[str]) -> list[Path]:
         """What processes of these runs write."""
@@ -329,6 +331,21 @@ async def pause_for_long(several: Several) -> None:
     one.signal(signal.SIGCONT)
 
 
+async def taken_while_paused(several: Several, rest: float = 0.2) -> None:
+    """Its owner is paused while it speaks, somebody else stops it, and the owner is resumed."""
+    owner, other = several.choose.sample(several.all, 2)
+    name = f"taken-{len(several.promised)}"
+    await several.send(owner, name)
+    while not any(session == name for _, session, _ in several.judge.deeds):
+        await asyncio.sleep(0.01)
+    owner.signal(signal.SIGSTOP)
+    while not await several.stop(other, name):
+        await asyncio.sleep(0.1)
+    await asyncio.sleep(rest)
+    owner.signal(signal.SIGCONT)
+    await several.stop(owner, "nobody's")  # it has come to itself
+
+
 async def cut_off(several: Several) -> None:
     one = several.choose.choice(several.all)
     await one.cut.for_a_while(several.choose.random() * 3 * LEASE)
@@ -366,6 +383,7 @@ FAULTS: tuple[Fault, ...] = (
     kill,
     pause,
     pause_for_long,
+    taken_while_paused,
     cut_off,
     terminate,
     crash_of_the_database,

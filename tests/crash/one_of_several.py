@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from lastword import LastwordError, Run, Runtime
-from lastword.core.story import FeedEvent
+from lastword.core.entries import Text
+from lastword.core.story import FeedEvent, Progress
 from lastword.processes.page import PageWriter
 from lastword.stores import lease
 
@@ -34,10 +35,9 @@ class Deeds:
         self._to.connect(("127.0.0.1", port))
 
     async def sink(self, event: FeedEvent) -> None:
-        if event.kind == "text":
-            run = getattr(event.fact, "run", "")
-            self._to.send(f"{event.session} {run}".encode())
-            await asyncio.sleep(0.02)  # so words that are stored stand behind it, and have not left
+        if isinstance(event.fact, Text | Progress):
+            self._to.send(f"{event.session} {event.fact.run}".encode())
+            await asyncio.sleep(0.02)  # so that more stands behind it, and has not left
 
 
 LINES = 'trap "" TERM; while :; do echo line >> "$0"; sleep 0.03; done'
@@ -46,7 +46,9 @@ LINES = 'trap "" TERM; while :; do echo line >> "$0"; sleep 0.03; done'
 async def engine(run: Run) -> None:
     await run.spawn("sh", "-c", LINES, f"{sys.argv[2]}.{run.id}.lines")
     for _ in range(15):
-        await asyncio.gather(*(run.emit("word ") for _ in range(5)))
+        await run.emit("word ")  # which the store has to take first
+        for line in "on and on":  # which only the lease keeps from leaving
+            await run.progress(line)
 
 
 async def done(runtime: Runtime, words: list[str]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from tests.crash.chaos import (
     one_round,
     pause,
     pause_for_long,
+    taken_while_paused,
     terminate,
 )
 from tests.database import Cluster
@@ -25,6 +26,7 @@ from tests.database import Cluster
 ROUNDS = 2
 STORIES = {
     pause_for_long: "N2",
+    taken_while_paused: "N2",
     cut_off: "N2",
     kill: "N3",
     terminate: "N4",
@@ -59,3 +61,13 @@ async def test_whatever_happens_to_them_nothing_is_lost_doubled_or_stale(
     assert those.counts["accepted"]
     assert those.counts["effects"]
     assert those.counts["processes"], "no process of what was stopped was judged"
+
+
+@pytest.mark.parametrize("without", ["no-lease", "no-deadman"])
+async def test_the_judge_finds_out_who_does_not_heed_the_lease(
+    postgres: str, cluster: Cluster, tmp_path: Path, without: str, seed: int
+) -> None:
+    those = several(postgres, cluster, tmp_path, seed, without)
+    async with those.running():
+        await taken_while_paused(those, rest=3.0)
+        assert await those.broken()
