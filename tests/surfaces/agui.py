@@ -74,6 +74,13 @@ class Clients:
         self.hear()
         return self
 
+    def follow_to(self, at: int) -> Clients:
+        """So many facts are told, as they happen."""
+        while self._replay.at < at:
+            self._next()
+            self.hear()
+        return self
+
     def hear(self) -> None:
         for stream in self.streams:
             stream.hear()

@@ -17,6 +17,7 @@ from lastword.server.shapes import Shapes, encode
 from tests.server.agui_node import clients
 from tests.surfaces.agui import Clients, is_apart, outcomes
 from tests.surfaces.recording import SESSION
+from tests.surfaces.replay import pictured
 from tests.surfaces.stories import STORIES, recorded
 
 W53 = pytest.mark.scenario("W53", part="surfaces")
@@ -69,6 +70,21 @@ async def test_a_stream_that_is_behind_tells_nothing_of_a_run_after_its_fence(na
         assert {one["id"] for one in told.interrupts} <= asked
         if not is_apart(recording):
             assert set(words) == texts
+
+
+@W53
+@EACH
+async def test_no_stream_ends_with_a_question_that_is_not_open_any_more(name: str) -> None:
+    recording = await recorded(name)
+    last = pictured(recording, len(recording.events))
+    left = {interrupt_id(question) for question in last.questions.values()}
+    for behind in range(recording.first, len(recording.events)):
+        told = Clients(recording).follow_to(behind)
+        in_time = {one["id"] for one in told.interrupts}
+
+        told.follow(behind)
+
+        assert {one["id"] for one in told.interrupts} <= in_time | left
 
 
 @W53

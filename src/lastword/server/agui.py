@@ -9,7 +9,7 @@ that the request asked for, and no other, unless the client says that it comes b
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 
@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from lastword.core.model import MessageId, Outcome, RunId, is_ours
 from lastword.core.picture import Picture
 from lastword.core.question import Question
-from lastword.core.scene import Joined, MessageItem, TurnItem
+from lastword.core.scene import AskOpened, Change, Joined, MessageItem, TurnItem
 from lastword.errors import AnswerRefused, LastwordError, SlowWatcher
 from lastword.server.agui_events import AguiRun, Encoder, Event
 from lastword.server.agui_input import RunAgentInput, answers, last_words, to_send
@@ -68,9 +68,10 @@ class AguiStream:
             return number, b""
         told = list[Event]()
         try:
+            open_ = {one.id: one for one in self._questions()}
             for _, changes in self._following.at_once():
-                told += self._encoder.tell(changes)
-            asked = [one for one in self._questions() if one.id in self._asked]
+                told += self._encoder.tell(one for one in changes if not _is_over(one, open_))
+            asked = [open_[one] for one in self._asked if one in open_]
             told += self._encoder.asked(asked)
             self._asked = []
         except SlowWatcher:
@@ -123,6 +124,11 @@ async def run(asked: ApiRequest, scope: Scope, receive: Receive, send: Send) -> 
             finally:
                 if stops and about.asked_for and not telling.over and not desk.closing:
                     await _leave(following, about, who.name)
+
+
+def _is_over(change: Change, questions: Container[str]) -> bool:
+    """Whether it asks what is answered or withdrawn by now: the run goes on, or tells its end."""
+    return isinstance(change, AskOpened) and change.question.id not in questions
 
 
 def framed(told: Iterable[Event]) -> bytes:
