@@ -98,11 +98,25 @@ async def test_a_planted_fault_breaks_no_story_that_it_has_nothing_to_do_with(
 
 @pytest.mark.scenario("K12")
 async def test_how_an_agent_cuts_its_words_changes_no_verdict() -> None:
-    stories = ("text.stalled", "text.thinking", "text.as-heard", "shell.background")
+    stories = (
+        "text.stalled",
+        "text.thinking",
+        "text.as-heard",
+        "shell.background",
+        "next.no-stop",
+    )
 
     found = await asyncio.gather(*(judged(planted_acp(one), *stories) for one in MANNERS))
 
     assert [set(told(report, "kept")) for report in found] == [set(stories)] * len(MANNERS)
+
+
+@pytest.mark.scenario("K12")
+async def test_a_shell_that_puts_nothing_into_the_background_is_not_asked_about_it() -> None:
+    report = await judged(planted_acp("refuses-the-background"), "shell.background", "shell.pipe")
+
+    assert set(told(report, "not asked")) == {"shell.background"}
+    assert set(told(report, "kept")) == {"shell.pipe"}
 
 
 @pytest.mark.scenario("K19", part="kept")

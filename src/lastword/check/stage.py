@@ -123,6 +123,17 @@ class Stage:
         """How many words of a run were heard: an agent may join them, or break them in pieces."""
         return self.highest(one, one.text) + 1
 
+    def words_at(self, one: Round) -> list[float]:
+        """When each word of a run was heard whole: what else an agent says of itself is none."""
+        found: list[float] = []
+        text = ""
+        for at, piece in one.heard:
+            text += piece
+            words = re.findall(rf"{one.mark}\d{{4}}", text)
+            found += [at] * len(words)
+            text = text[-len(one.mark) - 3 :] if words else text
+        return found
+
     def silence(self, one: Round) -> str:
         """What is known of a run of which not enough was heard."""
         if not self.model.requests(one.run):

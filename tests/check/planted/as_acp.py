@@ -146,7 +146,7 @@ class Session:
         else:
             self.poisoned_until = 0.0
             before = self.task
-            if before and going:
+            if before and going and self.fault != "says-that-it-waits":
                 before.cancel()
             self.begun = self.early = self.stopping = False
             self.task = asyncio.ensure_future(self.answer(number, text, before))
@@ -163,6 +163,8 @@ class Session:
         hear = Passed(lambda said: self.update("agent_message_chunk", said), self.fault)
         think = Passed(lambda thought: self.update("agent_thought_chunk", thought), self.fault)
         self.turn = turn = Turn(hear, think)
+        if before and not before.done() and self.fault == "says-that-it-waits":
+            hear("Queued for the next turn.")
         work = asyncio.ensure_future(self._answered(turn, text, before))
         try:
             await asyncio.shield(work)
@@ -255,6 +257,8 @@ class Session:
     async def shell(self, turn: Turn, command: str) -> str:
         del turn
         await self.permitted("shell")
+        if self.fault == "refuses-the-background" and command.endswith("&"):
+            return "not run: nothing goes into the background here"
         argv = [sys.executable, "-I", "-S", str(Path(__file__).parent / "keeper.py"), command]
         if self.fault in {*LEAVES, "leaves-all-when-killed"}:
             return await self.bare_shell(command)

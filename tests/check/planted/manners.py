@@ -1,6 +1,7 @@
 """How words are passed on: no fault, and each agent has its own way.
 
-A word may come alone, letter by letter, or with all that came in the meantime.
+A word may come alone, letter by letter, or with all that came in the meantime; and some say that
+a message waits for its turn.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-MANNERS = ("joins-words", "splits-words")
+MANNERS = ("joins-words", "splits-words", "says-that-it-waits")
 _WINDOW = 0.4  # seconds
 
 

@@ -94,6 +94,7 @@ async def no_stop(stage: Stage) -> None:
         ended = max((at for at, _ in one.heard), default=0.0)
         what = "the new words wait" if began >= ended - 0.1 else "both are answered side by side"
     stage.seen["policy"] = what
-    times = [at for at, _ in new.heard]
-    if stage.target.one_stream and times and any(times[0] < at < times[-1] for at, _ in one.heard):
+    words = stage.words_at(new)
+    between = [at for at in stage.words_at(one) if words and words[0] < at < words[-1]]
+    if stage.target.one_stream and between:
         raise Broken("the words of two answers were mixed")

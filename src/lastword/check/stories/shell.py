@@ -35,6 +35,8 @@ async def background(stage: Stage) -> None:
     await until(lambda: stage.heard(one) >= SOME or one.answered_at, stage.times.patience)
     if "a shell" in stage.model.missing:
         raise NotAsked("the target has no shell")
+    if not stage.deeds.of(run) and len(stage.model.requests(run)) > 1:  # it has a result
+        raise NotAsked("its shell takes no command that goes into the background")
     if not stage.deeds.of(run, "effect"):
         raise Unclear(f"the command was not run ({one.outcome or stage.silence(one)})")
     await stage.talking(one)
