@@ -48,6 +48,13 @@ async def test_nothing_is_known_of_deeds_when_the_journal_is_lost() -> None:
 
 
 @pytest.mark.scenario("K3")
+async def test_nothing_is_known_of_processes_that_give_no_sign_of_life() -> None:
+    report = await judged(planted_acp("runs-no-trees"), "shell.tree")
+
+    assert told(report, "cannot tell") == {"shell.tree": "the processes did not start (end_turn)"}
+
+
+@pytest.mark.scenario("K3")
 async def test_a_check_does_not_begin_when_another_model_is_asked() -> None:
     async with Provider(strict=False) as other:
         other.always(lambda _: "hello")

@@ -57,6 +57,20 @@ class Lag:
             self.worst = max(self.worst, min(late, TOO_LATE))
 
 
+def weights(pids: Iterable[int]) -> dict[str, int]:
+    """What these processes weigh together; what Linux does not tell of one is left out."""
+    found = {"threads": 0, "descriptors": 0, "memory_mb": 0}
+    for pid in pids:
+        own = Path(f"/proc/{pid}")
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            lines = (own / "status").read_text(encoding="utf-8").splitlines()
+            told = dict(line.split(":", 1) for line in lines if ":" in line)
+            found["threads"] += int(told["Threads"])
+            found["memory_mb"] += int(told["VmRSS"].split()[0]) // 1024
+            found["descriptors"] += len(list((own / "fd").iterdir()))
+    return found
+
+
 def waits(pids: Iterable[int]) -> dict[str, float]:
     """For how many seconds each thread of these has waited for a processor, ready to work; nothing
     where Linux does not count it."""

@@ -142,8 +142,10 @@ def _judged(asked: argparse.Namespace) -> int:
 
 def _one(subject: Subject, wanted: Commission) -> CheckReport:
     report = asyncio.run(Judge(subject.maker(), wanted).report())
-    old = subject.prepared.old(report.date)
+    known = subject.prepared
+    old = known.old(report.date)
     told = {"command": " ".join(subject.command), "recipe": subject.recipe, "old": old}
+    told |= {"tried_with": known.version, "env": ", ".join(sorted(known.env))}
     report.target |= {name: text for name, text in told.items() if text}
     print(table.summary(report), flush=True)
     return report

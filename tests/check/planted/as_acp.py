@@ -101,6 +101,9 @@ class Tools:
         return str(result["content"][0]["text"])
 
 
+UNWILLING = {"refuses-the-background": "& ", "runs-no-trees": " tree "}  # no fault: not run
+
+
 class Session:
     """One conversation with an editor."""
 
@@ -257,8 +260,8 @@ class Session:
     async def shell(self, turn: Turn, command: str) -> str:
         del turn
         await self.permitted("shell")
-        if self.fault == "refuses-the-background" and command.endswith("&"):
-            return "not run: nothing goes into the background here"
+        if self.fault in UNWILLING and UNWILLING[self.fault] in f"{command} ":
+            return "not run: no such thing is run here"
         argv = [sys.executable, "-I", "-S", str(Path(__file__).parent / "keeper.py"), command]
         if self.fault in {*LEAVES, "leaves-all-when-killed"}:
             return await self.bare_shell(command)

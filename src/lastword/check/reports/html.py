@@ -32,7 +32,8 @@ table { border-collapse: collapse; margin: .5rem 0 1rem 1.1rem; font-size: .9rem
 td { padding: .1rem .8rem .1rem 0; vertical-align: top; overflow-wrap: anywhere; }
 td:first-child { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 tr.point td { font-weight: 600; border-top: 2px solid var(--ink); }
-tr.late { background: var(--late); } th { font-weight: 400; color: var(--soft); }
+tr.late { background: var(--late); } th { font-weight: 400; color: var(--soft);
+  text-align: left; } td:nth-child(2) { min-width: 9rem; } tr.point .of { font-weight: 400; }
 p.rule { margin: .3rem 0 .3rem 1.1rem; }
 """
 _CLASS = {"kept": "kept", "broken": "broken", "cannot tell": "unknown", "not asked": "soft"}
@@ -81,7 +82,7 @@ def _timeline(run: StoryRun) -> str:
     end = _end(run.timeline)
     rows = "".join(_moment(moment, end) for moment in run.timeline)
     since = f"seconds since the {end.by.lower()}" if end.by else "seconds"
-    return f'<table><tr><th scope="col">{since}</th></tr>{rows}</table>'
+    return f'<table><tr><th colspan="3">{since}</th></tr>{rows}</table>'
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from lastword.check.keeper import marked
+from lastword.check.machine import weights
 from lastword.check.stage import Stage
 from lastword.check.story import Broken, InVain, NotAsked, Unclear
 from lastword.check.times import until
@@ -74,13 +75,17 @@ async def flat(stage: Stage) -> None:
     if stage.target.strangers or not marked(stage.premises.mark):
         raise NotAsked("its processes cannot be told from others here")
     await stage.goes_on()
-    before = len(marked(stage.premises.mark))
+    pids = marked(stage.premises.mark)
+    before, light = len(pids), weights(pids)
     for _ in range(_CYCLES):
         one = await stage.streaming()
         stage.stop(one)
         await stage.answered(one)
     await until(lambda: len(marked(stage.premises.mark)) <= before, stage.times.watch, every=0.2)
-    after = len(marked(stage.premises.mark))
+    pids = marked(stage.premises.mark)
+    after, heavy = len(pids), weights(pids)
     stage.seen |= {"processes_before": before, "processes_after": after}
+    stage.seen |= {f"{name}_before": light[name] for name in light}
+    stage.seen |= {f"{name}_after": heavy[name] for name in heavy}
     if after > before + _GROWN:
         raise InVain(f"{after - before} more processes after {_CYCLES} messages and stops")
