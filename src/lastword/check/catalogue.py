@@ -9,6 +9,7 @@ from lastword.check.stories import edges, following, shell, text, tools
 from lastword.check.story import Faculty, Level, Story
 
 _ALL, _NOTG = "AGRVP", "ARVP"
+_LONG = ("cycles.flat", "crash.quiet")
 
 
 def _story(
@@ -23,7 +24,7 @@ def _story(
     by_carrier: bool = False,
 ) -> Story:
     wanted = frozenset[Faculty]({"text", *needs})
-    return Story(id, level, words, rule, kinds, tell, wanted, by_chance, by_carrier)
+    return Story(id, level, words, rule, kinds, tell, wanted, by_chance, by_carrier, id in _LONG)
 
 
 STORIES = (

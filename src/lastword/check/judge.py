@@ -100,8 +100,8 @@ class Judge:
             result.why_not = result.story.lacks(target.kind, target.faculties)
             if result.why_not:
                 self._wanted.told(result)
-            else:
-                self._waiting.append(result)
+        asked = [result for result in results if not result.why_not]
+        self._waiting.extend(sorted(asked, key=lambda result: -result.story.takes))
         return results
 
     async def _in_lanes(self, first: JudgeLane, results: list[StoryResult], folder: Path) -> None:

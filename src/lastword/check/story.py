@@ -53,6 +53,13 @@ class Story:
     needs: frozenset[Faculty] = field(default_factory=lambda: frozenset[Faculty]({"text"}))
     by_chance: bool = False  # kept can be luck: it is run five times
     by_carrier: bool = False  # once for each way in which a tool of ours can be called
+    is_long: bool = False  # it takes as long as five others
+
+    @property
+    def takes(self) -> int:
+        """How long, as compared with others: the longest are begun first, so that none is alone at
+        the end."""
+        return (5 if self.by_chance or self.is_long else 1) * (2 if self.by_carrier else 1)
 
     def lacks(self, kind: str, faculties: frozenset[Faculty]) -> str:
         """Why this target cannot be asked; nothing if it can."""
