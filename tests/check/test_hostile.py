@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -101,6 +102,25 @@ async def test_a_server_that_speaks_no_http_is_said_to_be_one() -> None:
     async with server:
         with pytest.raises(CannotStart, match="cannot be asked"):
             await judged(Subject("responses", f"http://127.0.0.1:{port}/v1/responses").maker())
+
+
+def hears_no_text(_: str, tools: object) -> object:
+    """A factory."""
+    del tools
+
+    class Speaks:
+        async def start(self, text: str, hear: Callable[[object], None]) -> None:
+            hear({"no": text})
+
+        def cancel(self) -> None: ...
+
+    return Speaks()
+
+
+@pytest.mark.scenario("K22")
+async def test_who_says_something_else_than_text_is_told_so() -> None:
+    with pytest.raises(CannotStart, match="hear takes text, and was given dict"):
+        await judged(Subject("python", f"{__name__}:hears_no_text").maker(), "text.quiet")
 
 
 @pytest.mark.scenario("K22")

@@ -65,6 +65,8 @@ class AgentHost:
         speaker = self._speakers[order["id"]]
 
         def hear(text: str) -> None:
+            if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] - theirs
+                raise TypeError(f"hear takes text, and was given {type(text).__name__}")
             self.tell(heard=name, text=text)
 
         try:

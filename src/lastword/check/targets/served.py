@@ -80,7 +80,8 @@ class ServedTarget:
             except TimeoutError:
                 return  # it is there: whether it answers is asked next
             except NO_SENSE as error:
-                if now() > end or self._program is None or self._program.ended:
+                starting = isinstance(error, OSError | EOFError)  # what makes no sense stays so
+                if not starting or now() > end or self._program is None or self._program.ended:
                     told_by = f": {self._program.last_errors()}" if self._program else ""
                     raise CannotStart(f"{self.at()} cannot be asked: {error}{told_by}") from error
                 await asyncio.sleep(0.1)

@@ -62,7 +62,12 @@ class Coming:
 
     async def whole(self) -> dict[str, Any]:
         """The body as a JSON object; nothing if it is none."""
-        return _as_json(b"".join([piece async for piece in self.pieces()])) or {}
+        found = bytearray()
+        async for piece in self.pieces():
+            found += piece
+            if len(found) > _LARGEST:
+                raise ValueError("an answer without an end")
+        return _as_json(bytes(found)) or {}
 
 
 @asynccontextmanager
