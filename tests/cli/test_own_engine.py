@@ -30,17 +30,39 @@ async def slow(run: Run) -> None:
     await asyncio.Event().wait()
 
 
+async def whose(run: Run) -> None:
+    import os
+
+    await run.emit(str(os.getpid()))
+
+
+async def spins(run: Run) -> None:
+    await run.emit("I begin. ")
+    while run.message.text != "answer":
+        pass
+
+
 TEXT = "no engine"
 """
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
 
 
-def chat(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+def run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     environment = {**ENVIRONMENT, "HOME": str(cwd), "XDG_CONFIG_HOME": str(cwd)}
-    command = [sys.executable, "-X", "utf8", "-m", "lastword", "chat", *words]
+    command = [sys.executable, "-X", "utf8", "-m", "lastword", *words]
     return subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+        command,
+        cwd=cwd,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
     )
+
+
+def chat(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return run("chat", *words, cwd=cwd)
 
 
 @pytest.fixture
@@ -87,6 +109,41 @@ async def test_an_editor_talks_to_it_and_stops_it(folder: Path) -> None:
         answer = await client.answered(prompt)
 
     assert answer["result"]["stopReason"] == "cancelled"
+
+
+@pytest.mark.scenario("Z23")
+@pytest.mark.parametrize(("how", "apart"), [((), True), (("--in-process",), False)])
+async def test_each_run_of_an_editors_own_engine_has_a_process(
+    folder: Path, how: tuple[str, ...], *, apart: bool
+) -> None:
+    async with editor(folder, "--engine", "mine:whose", *how) as client:
+        session = await client.new()
+        await client.say(session, "who are you?")
+
+    said = client.text()
+    assert (said == f"{client.process.pid}") is not apart
+
+
+@pytest.mark.scenario("Z23")
+async def test_an_editor_stops_one_that_spins_and_talks_to_it_again(folder: Path) -> None:
+    async with editor(folder, "--engine", "mine:spins") as client:
+        session = await client.new()
+        prompt = client.prompt(session, "go")
+        client.write(prompt)
+        await until(lambda: "I begin." in client.text())
+        client.write(client.cancel(session))
+        answer = await client.answered(prompt)
+        again = await client.say(await client.new(), "answer")
+
+    assert answer["result"]["stopReason"] == "cancelled"
+    assert again["result"] == {"stopReason": "end_turn"}
+
+
+def test_an_editor_is_told_what_is_no_engine(folder: Path) -> None:
+    done = run("acp", "--engine", "mine:nothing", cwd=folder)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "lastword acp: the engine mine:nothing cannot be had" in done.stderr
 
 
 async def test_an_editor_is_shown_its_calls_and_not_asked_about_them(folder: Path) -> None:

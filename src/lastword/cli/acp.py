@@ -7,6 +7,7 @@ import asyncio
 import gc
 import os
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from lastword.cli import own_engine, settings
@@ -29,6 +30,7 @@ _WINDOW = 128_000  # tokens, of a model that nobody has said anything of
 def options(parser: argparse.ArgumentParser) -> None:
     """What can be said behind `lastword acp`."""
     own_engine.option(parser)
+    own_engine.how(parser)
     settings.options(parser)
     parser.add_argument(
         "--store", metavar="ADDRESS", help="where sessions are kept (~/.local/state/lastword)"
@@ -51,12 +53,16 @@ def main(asked: argparse.Namespace) -> int:
         folder = of_the_person("XDG_STATE_HOME", ".local/state", os.environ) / "acp"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         store = asked.store or f"sqlite:{folder / 'sessions.db'}"
-        make = settings.maker(config, asked, store) if config else _own(asked.engine)
+        if config:
+            opened, make = nullcontext, settings.maker(config, asked, store)
+        else:
+            own = own_engine.found(asked)
+            opened, make = own.opened, _made_of(own, asked.engine)
         window = config.window if config else _WINDOW
         gc.freeze()
         gc.enable()
         asyncio.run(
-            serve(make, output=output, folder=folder, store=store, mode=mode, window=window)
+            serve(make, opened, output=output, folder=folder, store=store, mode=mode, window=window)
         )
     except (LastwordError, ValueError, OSError) as error:
         print(f"lastword acp: {error}", file=sys.stderr)
@@ -64,15 +70,13 @@ def main(asked: argparse.Namespace) -> int:
     return 0
 
 
-def _own(named: str) -> Make:
+def _made_of(own: own_engine.OwnEngine, named: str) -> Make:
     """A team's own engine, which asks for itself what it wants to have asked."""
     from lastword.agent.assistant import Assistant  # noqa: PLC0415 - takes a second
     from lastword.agent.permission import Questions  # noqa: PLC0415
     from lastword.agent.rules import Rule, Rules  # noqa: PLC0415
 
-    engine = own_engine.in_process(named)
-
     def make(*_: object, **__: object) -> Assistant:
-        return Assistant(engine, Questions(Rules((Rule.parse("allow *"),))), named)
+        return Assistant(own.engine, Questions(Rules((Rule.parse("allow *"),))), named)
 
     return make

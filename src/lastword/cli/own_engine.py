@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,9 +20,11 @@ from lastword.cli import settings
 from lastword.core.model import DEFAULTS
 from lastword.engines.isolated import Isolated
 from lastword.engines.named import engine_named
+from lastword.runtime.opening import close_engine, open_engine
 
 if TYPE_CHECKING:
     from lastword.core.model import Policy
+    from lastword.processes import Processes
     from lastword.runtime.run import Engine
 
 _WARM, _MOST = 2, 200
@@ -51,6 +55,17 @@ class OwnEngine(NamedTuple):
 
     engine: Engine  # serves resumes, too
     isolated: Isolated | None
+
+    @asynccontextmanager
+    async def opened(self, processes: Processes) -> AsyncGenerator[None]:
+        """For who gives it to a runtime in something else: it is ready, or it is said why not."""
+        open_engine(self.engine, processes)
+        try:
+            if note := await self.ready():
+                print(note, file=sys.stderr)
+            yield
+        finally:
+            close_engine(self.engine)
 
     async def ready(self) -> str:
         """Return when a process has it: what to say of that, if anything. Raises why none has."""
