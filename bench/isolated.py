@@ -1,52 +1,96 @@
 """What a process for each run costs, beside the same engine in the program: starts, words, calls,
-stops, and what others notice of a run that blocks.
+memory, stops, and what others notice of a run that blocks.
+
+The two sides take turns. Time that those who take part in something stood in line for a processor
+is taken off, as the kernel counts it, so that a busy machine changes the ratios little.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
 
-from lastword import Engine, FeedEvent, Outcome, Run, Runtime
+from bench.isolated_agent import agent_costs
+from bench.isolated_engine import CALLS, WORDS, engine
+from lastword import Engine, FeedEvent, Outcome, Runtime
 from lastword.engines.isolated import Isolated
+from lastword.processes.inside.family import Procfs
 
-STARTS, CALLS, WORDS, STOPS = 20, 100, 20_000, 10
-_ME = "bench.isolated:engine"
-
-
-async def _tool() -> str:
-    return "done"
+STARTS, STOPS, ROUNDS, MANY = 30, 15, 5, 20
+_ME = "bench.isolated_engine:engine"
 
 
-async def engine(run: Run) -> None:
-    """Does what its message says."""
-    match run.message.text:
-        case "words":
-            for _ in range(WORDS):
-                await run.emit("word ", soon=True)
-        case "calls":
-            for _ in range(CALLS):
-                await run.call(_tool)
-        case "spins":
-            await run.emit("here")
-            while True:
-                pass
-        case "waits":
-            await run.emit("here")
-            await asyncio.Event().wait()
-        case _:
-            await run.emit("here")
+def family() -> list[int]:
+    """This process, and all that descend from it."""
+    proc = Procfs()
+    try:
+        return [os.getpid(), *(kin.pid for kin in proc.descendants(proc.me))]
+    finally:
+        proc.close()
+
+
+class Line:
+    """How long whoever takes part has stood in line for a processor. This thread is asked at the
+    last moment before, and the first after: the rest sleeps but for what is timed."""
+
+    def __init__(self, *, apart: bool) -> None:
+        self._apart = apart
+        self._me = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
+
+    def others(self) -> dict[str, float]:
+        """Seconds, by process, if others take part."""
+        found: dict[str, float] = {}
+        for pid in family()[1:] if self._apart else ():
+            with suppress(OSError):
+                found[str(pid)] = _waited(Path(f"/proc/{pid}/schedstat").read_bytes())
+        return found
+
+    def mine(self) -> float:
+        """Seconds of this thread."""
+        return _waited(os.pread(self._me, 100, 0))
+
+    def close(self) -> None:
+        os.close(self._me)
+
+
+def _waited(told: bytes) -> float:
+    return int(told.split()[1]) * 1e-9
+
+
+class Took(NamedTuple):
+    """One thing that was done."""
+
+    passed: float  # seconds
+    worked: float  # the same, less what was stood in line
+    ran: float  # of this program's processor
+
+
+async def timed(work: Callable[[], Awaitable[object]], *, apart: bool) -> Took:
+    """Do it, and tell how long that took."""
+    line = Line(apart=apart)
+    before = line.others()
+    mine, ran, began = line.mine(), time.process_time(), time.perf_counter()
+    await work()
+    passed = time.perf_counter() - began
+    ran, mine = time.process_time() - ran, line.mine() - mine
+    theirs = sum(waited - before.get(who, 0.0) for who, waited in line.others().items())
+    line.close()
+    return Took(passed, passed - mine - theirs, ran)
 
 
 class Place:
     """A runtime, and when it was heard from last."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, *, apart: bool) -> None:
         self.runtime = runtime
+        self._apart = apart
         self.heard: dict[str, asyncio.Event] = {}
         self._names = 0
 
@@ -60,89 +104,154 @@ class Place:
         self.heard[name] = asyncio.Event()
         return name
 
-    async def first_word(self, text: str = "hello") -> tuple[float, str]:
-        name, began = self.name(), time.perf_counter()
+    async def timed(self, work: Callable[[], Awaitable[object]]) -> Took:
+        return await timed(work, apart=self._apart)
+
+    async def first_word(self, text: str = "hello", name: str = "") -> str:
+        name = name or self.name()
+        self.heard[name].clear()
         await self.runtime.session(name).send(text)
         await self.heard[name].wait()
-        return time.perf_counter() - began, name
+        return name
+
+    async def whole(self, text: str) -> None:
+        ticket = await self.runtime.session(self.name()).send(text)
+        if await ticket.outcome() != Outcome.COMPLETED:
+            raise RuntimeError(ticket.error)
+
+    async def stopped(self, name: str) -> None:
+        receipt = await self.runtime.session(name).stop()
+        if not receipt.quiet:
+            raise RuntimeError(str(receipt))
 
 
 @asynccontextmanager
-async def _place(made: Engine, store: str = "memory:") -> AsyncGenerator[Place]:
+async def opened(made: Engine, store: str = "memory:") -> AsyncGenerator[Place]:
+    """A runtime in which a first run has ended."""
     places: list[Place] = []
 
     async def sink(event: FeedEvent) -> None:
         places[0].hear(event)
 
     async with Runtime(made, store=store, sink=sink) as runtime:
-        places.append(Place(runtime))
+        places.append(Place(runtime, apart=isinstance(made, Isolated)))
         await places[0].first_word()
         yield places[0]
 
 
-async def _starts(place: Place, *, rest: float) -> float:
-    took: list[float] = []
-    for _ in range(STARTS):
-        took.append((await place.first_word())[0])
-        await asyncio.sleep(rest)
-    return statistics.median(took)
+async def first_words(place: Place, many: int, rest: float) -> list[Took]:
+    """Of sessions of their own, one after another."""
+    took: list[Took] = []
+    for _ in range(many):
+        await asyncio.sleep(rest)  # until those that are kept ready are
+        took.append(await place.timed(place.first_word))
+    return took
 
 
-async def _whole(place: Place, text: str) -> tuple[float, float]:
-    """Seconds, and those of this program's processor."""
-    began, ran = time.perf_counter(), time.process_time()
-    name = place.name()
-    ticket = await place.runtime.session(name).send(text)
-    if await ticket.outcome() != Outcome.COMPLETED:
-        raise RuntimeError(ticket.error)
-    return time.perf_counter() - began, time.process_time() - ran
-
-
-async def _stops(place: Place, text: str) -> float:
-    took: list[float] = []
+async def stops(place: Place, text: str) -> list[Took]:
+    """Of runs that have said a word."""
+    took: list[Took] = []
     for _ in range(STOPS):
-        _, name = await place.first_word(text)
-        began = time.perf_counter()
-        receipt = await place.runtime.session(name).stop()
-        took.append(time.perf_counter() - began)
-        if not receipt.quiet:
-            raise RuntimeError(str(receipt))
-        await asyncio.sleep(0.1)
-    return statistics.median(took)
+        name = await place.first_word(text)
+        took.append(await place.timed(lambda name=name: place.stopped(name)))
+        await asyncio.sleep(0.2)
+    return took
 
 
-def _say(what: str, here: float, there: float) -> None:
-    print(f"{what:<44} {1e3 * here:9.2f} ms {1e3 * there:9.2f} ms {there / here:7.1f} x")
+async def takeovers(place: Place) -> list[Took]:
+    """Of runs that spin: the new run's first word."""
+    took: list[Took] = []
+    for _ in range(STOPS):
+        name = await place.first_word("spins")
+        await asyncio.sleep(0.3)
+        took.append(await place.timed(lambda name=name: place.first_word("hello", name)))
+        await place.stopped(name)
+    return took
+
+
+def worked(took: list[Took]) -> float:
+    return statistics.median(one.worked for one in took)
+
+
+def passed(took: list[Took]) -> float:
+    return statistics.median(one.passed for one in took)
+
+
+def say(what: str, here: float, there: float, goal: str = "") -> None:
+    """In milliseconds."""
+    told = f"{what:<46} {1e3 * here:9.2f} ms {1e3 * there:9.2f} ms {there / here:7.2f} x"
+    print(f"{told}   goal {goal}" if goal else told)
+
+
+def say_alone(what: str, there: list[Took], goal: str) -> None:
+    """What is nothing in one process, or never ends there."""
+    less, all_ = 1e3 * worked(there), 1e3 * passed(there)
+    print(f"{what:<46} {less:9.2f} ms ({all_:.2f} with what was stood in line)   goal {goal}")
+
+
+async def _starts(here: Place, warm: Place, forked: Place) -> None:
+    """In turns."""
+    sides: tuple[list[Took], list[Took], list[Took]] = ([], [], [])
+    for _ in range(STARTS // 5):
+        for place, rest, side in zip((here, warm, forked), (0.0, 0.3, 0.1), sides, strict=True):
+            side.extend(await first_words(place, 5, rest))
+    one, two, three = map(worked, sides)
+    say("first word, with a process that is ready", one, two, "4.5")
+    say("first word, forked when it is needed", one, three, "50")
+    one, two, three = map(passed, sides)
+    say("  with what was stood in line: ready", one, two)
+    say("  the same, forked", one, three)
+
+
+async def _in_turns(
+    text: str, here: Place, there: Place, of: Callable[[Took], float]
+) -> tuple[float, float]:
+    sides: tuple[list[float], list[float]] = ([], [])
+    for _ in range(ROUNDS):
+        for place, side in zip((here, there), sides, strict=True):
+            side.append(of(await place.timed(lambda place=place: place.whole(text))))
+    return statistics.median(sides[0]), statistics.median(sides[1])
+
+
+async def _beside(warm: Place) -> None:
+    usual = await first_words(warm, STARTS, 0.3)
+    stuck = await warm.first_word("spins")
+    beside = await first_words(warm, STARTS, 0.3)
+    await warm.stopped(stuck)
+    ratio = passed(beside) / passed(usual)
+    print(f"others' first word beside a run that spins{'':<20} {ratio:.2f} x their usual   goal 2")
 
 
 async def main() -> None:
     """All of it."""
-    print(f"{'':<44} {'in-process':>12} {'isolated':>12}")
-    async with _place(engine) as here:
-        starts = await _starts(here, rest=0)
-        words, calls, polite = (
-            await _whole(here, "words"),
-            await _whole(here, "calls"),
-            await _stops(here, "waits"),
-        )
-    async with _place(Isolated(_ME, warm=2)) as warm:
-        _say("first word, with a process that is ready", starts, await _starts(warm, rest=0.3))
-        theirs = await _whole(warm, "words")
-        _say(f"{WORDS:,} words that are streamed", words[0], theirs[0])
-        _say("  of this program's processor", words[1], theirs[1])
-        _say(f"{CALLS} calls, in memory", calls[0], (await _whole(warm, "calls"))[0])
-        _say("stop of a polite run", polite, await _stops(warm, "waits"))
-        spinning = await _stops(warm, "spins")
-        print(f"{'stop of a run that spins':<44} {'never':>12} {1e3 * spinning:9.2f} ms")
-        usual = await _starts(warm, rest=0.2)
-        _, stuck = await warm.first_word("spins")
-        beside = await _starts(warm, rest=0.2)
-        await warm.runtime.session(stuck).stop()
-        print(f"others' first word, beside one that spins: {beside / usual:.2f} x their usual")
-    async with _place(Isolated(_ME, warm=0)) as forked:
-        _say("first word, forked when it is needed", starts, await _starts(forked, rest=0.05))
+    print(f"{'':<46} {'in-process':>12} {'isolated':>12}")
     with tempfile.TemporaryDirectory() as folder:
-        async with _place(engine, f"sqlite:{folder}/here.db") as here:
-            calls = await _whole(here, "calls")
-        async with _place(Isolated(_ME), f"sqlite:{folder}/there.db") as there:
-            _say(f"{CALLS} calls, with SQLite", calls[0], (await _whole(there, "calls"))[0])
+        async with (
+            opened(engine) as here,
+            opened(Isolated(_ME)) as warm,
+            opened(Isolated(_ME, warm=0)) as forked,
+            opened(engine, f"sqlite:{folder}/here.db") as stored,
+            opened(Isolated(_ME), f"sqlite:{folder}/there.db") as stored_there,
+        ):
+            await _starts(here, warm, forked)
+            what = f"{WORDS:,} words that are streamed, this program's CPU"
+            say(what, *await _in_turns("words", here, warm, lambda one: one.ran), "1.3")
+            say("  the same, time", *await _in_turns("words", here, warm, lambda o: o.worked))
+            both = await _in_turns("calls", stored, stored_there, lambda one: one.worked)
+            say(f"{CALLS} calls, with SQLite", *both, "1.8")
+            say(
+                f"{CALLS} calls, in memory",
+                *await _in_turns("calls", here, warm, lambda o: o.worked),
+            )
+            say(
+                "stop of a polite run",
+                worked(await stops(here, "waits")),
+                worked(await stops(warm, "waits")),
+            )
+            say_alone("  the same", await stops(warm, "waits"), "10 ms")
+            say_alone(
+                "stop of a run that spins (in-process: never)", await stops(warm, "spins"), "300 ms"
+            )
+            say_alone("takeover of it: the new run's first word", await takeovers(warm), "10 ms")
+            await _beside(warm)
+    await agent_costs(MANY)
