@@ -80,6 +80,12 @@ class OpenTelemetry:
             return None
         return propagate.extract(headers)
 
+    def leaving(self, context: TraceContext) -> Mapping[str, str]:
+        """It, as the headers of a request that is made in it."""
+        headers: dict[str, str] = {}
+        propagate.inject(headers, _context(context))
+        return headers
+
     def begin(
         self, what: Begins, within: TraceContext | None, links: Sequence[TraceContext]
     ) -> _Running:

@@ -75,6 +75,9 @@ SAYINGS: dict[str, bytes] = {
     "texts within texts": frame(b"x", 5) + message("with", [[[1], 1]], ["with", None, []]),
     "a text that never ends": frame(b"x" * 500_000, 5) * 40,
     "much JSON": frame(b"[" + b"{}," * 300_000 + b"{}]"),
+    "the host's own words": message("go", 1, "", []),
+    "an answer of the host's": message("answer", 1, None),
+    "a service that is no text": message("request", 1, "service", [7, []]),
     "something left out": message("left_out", {"run": "others#1"}),
 }
 
@@ -142,6 +145,11 @@ def _children(line: socket.socket) -> None:
         line.sendall(message("request", n, "child", ["waits", False]))
 
 
+def _services(line: socket.socket) -> None:
+    for n in range(1, 1 << 20):
+        line.sendall(message("request", n, "service", ["none", ["x" * 100]]))
+
+
 def _models(line: socket.socket) -> None:
     for n in range(1, 1 << 20):
         said = message("answered", n, f"m{n}", 1, 1, None, "", False)
@@ -169,4 +177,7 @@ ENDLESS: dict[str, Callable[[socket.socket], None]] = {
     "what is declined": _for_ever(message("declined", 400)),
     "the typing mark": _for_ever(message("typing", 1.0) + message("typing", None)),
     "never all of it": _begun,
+    "what it did not do": _for_ever(frame(b"text", 7) * 1000),
+    "that it heard, and what it did not do": _for_ever(frame(b"", 4) + frame(b"x", 7) * 10_000),
+    "services": _services,
 }

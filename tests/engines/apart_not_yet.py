@@ -15,7 +15,9 @@ async def engine(run: Run) -> None:
         lambda: run.shelf,
         lambda: run.asks,
         lambda: run.adopt(nothing, nothing, nothing),
-        lambda: run.child("x", engine=engine),
+        lambda: run.has_changed(nothing),
+        run.processes_gone,
+        lambda: run.ask(nothing, for_good=print),
     )
     said: list[str] = []
     for want in wanted:

@@ -12,6 +12,7 @@ from lastword import Engine, LastwordError, Outcome, Run, Runtime, cells
 from lastword.engines.isolated import Isolated
 from lastword.processes import ProcessLimits
 from lastword.testing import Recorder
+from tests.engines.test_isolated_stops import nurseries
 from tests.processes.artists import Canary
 from tests.promise.workshop import until
 
@@ -72,6 +73,42 @@ async def test_an_engine_that_cannot_be_had_fails_its_runs_and_says_why(
     said = await said_by(Isolated(name))
 
     assert said.startswith(f"the engine {name} cannot be had: {why}")
+
+
+RELOADED = """
+async def engine(run):
+    await run.emit("{said} ")
+    while run.message.text == "goes on" and not await run.steering():
+        await __import__("asyncio").sleep(0.005)
+    await run.emit("{said} still ")
+"""
+
+
+@pytest.mark.scenario("Z30")
+async def test_what_has_changed_is_had_after_a_reload_and_who_goes_on_keeps_what_they_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.syspath_prepend(tmp_path)  # pyright: ignore[reportUnknownMemberType] - pytest's own
+    module = tmp_path / "reloaded_engine.py"
+    module.write_text(RELOADED.format(said="old"))
+    heard, engine = Recorder(), Isolated("reloaded_engine:engine", warm=1)
+    before = len(nurseries())
+    async with Runtime(engine, sink=heard) as runtime:
+        first = runtime.session("first")
+        goes_on = await first.send("goes on")
+        await until(lambda: heard.texts == ["old "])
+        module.write_text(RELOADED.format(said="new"))
+        engine.reload()
+        ticket = await runtime.session("second").send("hello")
+        assert await ticket.outcome() == Outcome.COMPLETED, ticket.error
+        assert heard.texts == ["old ", "new ", "new still "]
+
+        await first.send("that is all", on_message="steer")
+        assert await goes_on.outcome() == Outcome.COMPLETED
+        assert heard.texts[-1] == "old still "
+        await engine.ready()
+        await until(lambda: len(nurseries()) - before <= 3)  # it, its warden, and one that is warm
 
 
 UNFIT = """
@@ -158,6 +195,8 @@ async def test_what_is_not_available_yet_says_so() -> None:
             "run.shelf, and with it programs over tools,",
             "run.asks",
             "run.adopt",
-            "an engine of its own for a child, run.child(engine=...),",
+            "run.has_changed",
+            "run.processes_gone",
+            "run.ask(for_good=)",
         )
     ]

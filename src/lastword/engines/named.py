@@ -1,11 +1,18 @@
 """An engine by its name, as it is found by whoever cannot be handed it: `module:engine`, or
-`module:make`, a plain function without parameters that makes it."""
+`module:make`, a plain function without parameters that makes it.
+
+What `make` gives may also be an async context manager: its engine is had for as long as that is
+entered, which only a process of its own can do. The other way round, `name_of` says by which name
+a process finds an engine that it has.
+"""
 
 from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, cast
 
 from lastword.runtime.fence import is_async
@@ -14,6 +21,40 @@ from lastword.runtime.run import Engine
 
 def engine_named(name: str) -> Engine:
     """The engine of that name. Raises ValueError, which says what is missing."""
+    found = _made(name)
+    if isinstance(found, AbstractAsyncContextManager):
+        why = "is entered for as long as a run goes on, so each run needs a process"
+        raise ValueError(f"what {name} gives {why}: it has to be isolated")  # noqa: TRY004 - a mistake in typing
+    return _must_be_engine(found, name)
+
+
+@asynccontextmanager
+async def engine_entered(name: str) -> AsyncGenerator[Engine]:
+    """The same, for who enters and leaves what has to be."""
+    found = _made(name)
+    if isinstance(found, AbstractAsyncContextManager):
+        async with cast("AbstractAsyncContextManager[Any]", found) as entered:
+            yield _must_be_engine(entered, name)
+    else:
+        yield _must_be_engine(found, name)
+
+
+def name_of(engine: object, module: str) -> str:
+    """By which it is found: a function by its own name, anything else by that which it has in this
+    module. Raises ValueError if it has none."""
+    names = [(getattr(engine, "__module__", ""), getattr(engine, "__qualname__", ""))]
+    names += [(module, name) for name, one in vars(sys.modules[module]).items() if one is engine]
+    for at, attribute in names:
+        found: Any = sys.modules.get(at)
+        for part in str(attribute).split("."):
+            found = getattr(found, part, None)
+        if found is engine:
+            return f"{at}:{attribute}"
+    why = f"a module's own function, or an object that {module} has"
+    raise ValueError(f"another process finds an engine by its name: {why}; {engine!r} is neither")
+
+
+def _made(name: str) -> object:
     module, _, attribute = name.partition(":")
     found: Any = _module(module)
     for part in attribute.split("."):
@@ -21,7 +62,11 @@ def engine_named(name: str) -> Engine:
         if found is None:
             raise ValueError(f"the module {module!r} has no {attribute!r}")
     if inspect.isfunction(found) and not is_async(found) and not _parameters(found):
-        found = found()
+        return found()
+    return found
+
+
+def _must_be_engine(found: object, name: str) -> Engine:
     if not callable(found):
         why = "is no function, so it cannot be an engine, and makes none"
         raise ValueError(f"{name} {why}")  # noqa: TRY004 - a mistake in typing

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 from lastword.core.value import value
 from lastword.errors import ProcessError
 from lastword.processes.channel import Channel
+from lastword.processes.inside.family import Relative
 from lastword.processes.page import PageWriter
 from lastword.processes.plumbing import our_stderr
 from lastword.processes.warden import Warden
@@ -93,6 +94,17 @@ class Nursery(Zygote):
         """No more is asked of it: it goes with the last warden that it forked."""
         self._channel.close()
 
+    def retire(self) -> None:
+        """It forks no more, and leaves when all that it forked have been seen off."""
+        self.retired = True
+        if not self._kept:
+            self.leave()
+
+    def _gone(self, id_: int, left: list[Relative]) -> None:
+        super()._gone(id_, left)
+        if self.retired and not self._kept:
+            asyncio.get_running_loop().call_soon(self.leave)
+
     def _signal(self, number: int) -> None:
         self._keeper.wake()  # by whom it is sent
         self._keeper.signal(self._id, number)
@@ -142,6 +154,7 @@ class Nurseries:
     def __init__(self) -> None:
         self.unfit: dict[Home, str] = {}  # what is imported in each worker, and why
         self._known: dict[Home, Nursery] = {}
+        self._ages: defaultdict[Home, int] = defaultdict(int)  # how often it was to be new
         self._turn: defaultdict[Home, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def of(self, home: Home, raised: Callable[[], Awaitable[Nursery]]) -> Nursery | None:
@@ -153,7 +166,13 @@ class Nurseries:
             if home in self.unfit or (known is None and len(self._known) >= _MOST):
                 return None
             try:
-                self._known[home] = await raised()
+                age = self._ages[home]
+                nursery = await raised()
+                while age < self._ages[home]:  # it may have imported what was there before
+                    nursery.retire()
+                    age = self._ages[home]
+                    nursery = await raised()
+                self._known[home] = nursery
             except Unfit as error:
                 self.unfit[home] = str(error)
                 log.warning("what is isolated of %s is slow to start: %s", home, error)
@@ -161,6 +180,13 @@ class Nurseries:
             except Unfinished:
                 return None
             return self._known[home]
+
+    def renew(self, home: Home) -> None:
+        """Have this imported again for whoever asks next; what is forked already goes on."""
+        self._ages[home] += 1
+        self.unfit.pop(home, None)
+        if known := self._known.pop(home, None):
+            known.retire()
 
     def leave(self) -> None:
         for nursery in self._known.values():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lastword.core.model import Generation, RunId, SessionId, Turn
 from lastword.core.shown import Shown
 from lastword.core.value import value
+from lastword.runtime.tracing import Headers
 
 
 @value
@@ -18,10 +19,12 @@ class Beginning:
     turn: Turn
     by: str
     lives: tuple[tuple[SessionId, str], ...]
+    top: RunId
     history: tuple[Shown, ...]
     declined: bool
     suspects: frozenset[RunId]
     grace: float  # seconds that its processes are asked to end in, if nobody says
+    traced: Headers  # in which what is traced there is part of it
 
     @property
     def session(self) -> SessionId:

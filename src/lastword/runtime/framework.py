@@ -132,6 +132,10 @@ class ForFrameworks:
         self._hold.must_hold("this request to the model")
         return self._going.trace.request(model, provider, self.costs)
 
+    def traced(self, call: Call[Any] | None = None) -> tuple[tuple[str, str], ...]:
+        """Where what is done of it, or of a call of it, in another process belongs to a tracer."""
+        return self._going.trace.leaving(call.id if call else None)
+
     def used(self, model: str, input_tokens: int, output_tokens: int) -> None:
         """A model was asked, and this is what it cost; if nothing was said of it as it was asked
         (`model_request`)."""

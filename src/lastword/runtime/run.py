@@ -24,6 +24,7 @@ from lastword.core.model import Generation, Message, RunId, SessionId, Token
 from lastword.core.question import Question
 from lastword.core.shown import Shown
 from lastword.core.story import FeedEvent
+from lastword.errors import NotAvailable
 from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.asking import act
 from lastword.runtime.asks import Asks, ForGood
@@ -100,10 +101,12 @@ class Run(Speaking, Starting):
             self._going.turn,
             self._going.by,
             self.lives,
+            self.top,
             tuple(self.history),
             self._declined,
             self._suspects(),
             self._desk.grace_of(None),
+            self.traced(),
         )
 
     def __repr__(self) -> str:
@@ -343,6 +346,13 @@ class Run(Speaking, Starting):
             must_be_callable(engine, "a child's engine")
         await self._going.all_said()
         return await self._host.start_child(self._going, encodable(text), engine=engine, keep=keep)
+
+    async def request(self, service: str, *given: Any) -> Any:  # noqa: ANN401, ARG002 - JSON
+        """In an isolated run: have the program do something that it offers (`services`), and wait
+        for what it gives. Both are what JSON takes. A stop cancels it, and waits for its end."""
+        must_be_text(service, "a service's name")
+        why = f"run.request({service!r}): services are of Isolated(..., services=...)"
+        raise NotAvailable(f"{why}, and this run is not isolated; nothing was done")
 
     def task(self, work: Coroutine[Any, Any, R], *, name: str = "") -> asyncio.Task[R]:
         """Start a helper that is cancelled with this run, or when it ends."""

@@ -15,6 +15,7 @@ from lastword.core.model import CallId, Outcome, Status
 from lastword.runtime.counters import Counters
 from lastword.runtime.tracing import (
     CallEnded,
+    Headers,
     RequestEnded,
     RunEnded,
     TraceContext,
@@ -127,6 +128,11 @@ class RunTrace:
     def context(self) -> TraceContext | None:
         """Of what is done in it; None if nobody is told."""
         return self._span.context if self._span else None
+
+    def leaving(self, call: CallId | None = None) -> Headers:
+        """Where what is done of it, or of that call of it, in another process belongs."""
+        span = self._calls.get(call, self._span) if call else self._span
+        return span.leaving() if span else ()
 
     def enter(self) -> None:
         """From here on this task is the run's."""

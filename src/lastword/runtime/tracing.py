@@ -18,8 +18,10 @@ from lastword.core.receipt import Receipt
 
 T = TypeVar("T")
 TraceContext: TypeAlias = object
+Headers: TypeAlias = tuple[tuple[str, str], ...]
+"""A context on its way to another process."""
 log = logging.getLogger("lastword")
-_METHODS = ("here", "enter", "leave", "arrived", "begin", "stopped", "flush")
+_METHODS = ("here", "enter", "leave", "arrived", "leaving", "begin", "stopped", "flush")
 
 
 class TracedRun(NamedTuple):
@@ -121,6 +123,10 @@ class Tracer(Protocol):
         """The context that a request over HTTP says it is part of; None: that of here."""
         ...
 
+    def leaving(self, context: TraceContext) -> Mapping[str, str]:
+        """A context as headers, for another process in which what is traced is part of it."""
+        ...
+
     def begin(
         self, what: Begins, within: TraceContext | None, links: Sequence[TraceContext]
     ) -> OpenSpan:
@@ -184,6 +190,10 @@ class Tracing:
         """Around what a request over HTTP asks for."""
         return self.inside(self.tell(self._tracer.arrived, headers))
 
+    def leaving(self, context: TraceContext) -> Mapping[str, str]:
+        """It, as headers."""
+        return self._tracer.leaving(context)
+
     def begin(
         self,
         what: Begins,
@@ -235,6 +245,10 @@ class TracedSpan:
     def context(self) -> TraceContext:
         """Of what is done in it."""
         return self._opened.context
+
+    def leaving(self) -> Headers:
+        """For what is done of it in another process."""
+        return tuple((self._tracing.tell(self._tracing.leaving, self.context) or {}).items())
 
     def begin(self, what: Begins) -> TracedSpan | None:
         """Something begins in it."""

@@ -80,7 +80,9 @@ class CallsApart:
             await self._run.said()  # what was said before a call leaves before it
             await call.begin()
             self._begun.add(n)
-            self._send("go", n, call.key)  # the step in which the hold said yes
+            self._send(
+                "go", n, call.key, self._run.traced(call)
+            )  # the step in which the hold said yes
         except (Exception, Superseded) as error:  # noqa: BLE001 - whoever wanted to make it is told
             self._send("no", n, carried(error))
         finally:

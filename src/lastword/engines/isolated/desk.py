@@ -21,6 +21,7 @@ from lastword.core.entries import LeftOut, Native
 from lastword.engines.isolated.calls import CallsApart
 from lastword.engines.isolated.line import (
     AT_ONCE,
+    DROPPED,
     HEARD,
     LONG,
     WORDS,
@@ -31,8 +32,15 @@ from lastword.engines.isolated.line import (
 from lastword.engines.isolated.long import Texts
 from lastword.engines.isolated.measure import Measure
 from lastword.engines.isolated.models import Models
-from lastword.engines.isolated.requests import Requests
-from lastword.engines.isolated.shapes import Verb, message_in, value_in, verb_in, words_in
+from lastword.engines.isolated.requests import Offers, Requests
+from lastword.engines.isolated.shapes import (
+    Verb,
+    dropped_in,
+    message_in,
+    value_in,
+    verb_in,
+    words_in,
+)
 from lastword.errors import EngineFailed
 from lastword.runtime.executor import Calling, calling
 from lastword.runtime.run import Run
@@ -48,8 +56,16 @@ log = logging.getLogger("lastword")
 class Desk:
     """Of one run."""
 
-    def __init__(self, run: Run, line: RunLine, send: Callable[..., None]) -> None:
+    def __init__(
+        self,
+        run: Run,
+        line: RunLine,
+        send: Callable[..., None],
+        offers: Offers,
+        dropped: Callable[[str], object],
+    ) -> None:
         self._run = run
+        self._dropped = dropped  # told what its process did not do any more
         self._line = line
         self._typing = AsyncExitStack()
         self._over: list[BaseException | None] = []  # how its engine ended, once it has
@@ -58,7 +74,7 @@ class Desk:
         self.begun = False  # the engine's first line is next, or was reached
         self._raw = send
         self._calls = CallsApart(run, self._send)
-        self._requests = Requests(run, self._send, self._answer)
+        self._requests = Requests(run, self._send, self._answer, offers)
         self._verbs = {
             **self._calls.verbs,
             **self._requests.verbs,
@@ -76,9 +92,9 @@ class Desk:
             "cancelled": Verb(self._cancelled, ()),
         }
 
-    async def serve(self) -> None:
-        """Until its engine has ended; raises what that raised."""
-        self._send("begin", self._run.beginning)
+    async def serve(self, engine: str = "") -> None:
+        """Until its engine has ended, its own or another that is named; raises what that raised."""
+        self._send("begin", self._run.beginning, engine)
         measure = Measure()
         while not self._over:
             kind, body = await self._line.next()
@@ -100,6 +116,8 @@ class Desk:
     async def _take(self, kind: int, body: bytes) -> None:
         if kind == LONG:
             self._long.add(body)
+        elif kind == DROPPED:
+            self._dropped(dropped_in(body))
         elif kind != HEARD:
             await self._carry_out(self._long.put_in(message_in(body)))
 

@@ -8,18 +8,23 @@ all that it started: so nothing of it, a thread or a daemon of its own included,
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lastword.engines.isolated.desk import Desk
 from lastword.engines.isolated.line import Nonsense
 from lastword.engines.isolated.pool import Pool
+from lastword.engines.isolated.requests import Offers, Service
 from lastword.engines.isolated.worker import INSIDE, RunWorker
 from lastword.errors import LastwordError, ProcessError, WorkerDied
 from lastword.processes import Processes, ProcessLimits
 from lastword.processes.nursery import Home, Nursery
 from lastword.processes.served import as_here
 from lastword.runtime.checks import must_be_count, must_be_text
-from lastword.runtime.run import Run
+from lastword.runtime.fence import is_async
+from lastword.runtime.run import Engine, Run
 
 _TRIES = 3
+_LONGEST = 200  # letters of a name that a run's process says
 
 
 class Isolated:
@@ -28,20 +33,30 @@ class Isolated:
     The name is `module:engine` or, for what has to be made in each process (a client with open
     connections, a database, a thread), `module:make`, a function without parameters that gives the
     engine. `warm` processes are ready ahead; `most` runs go at a time, and one more waits for its
-    turn, in which it can be stopped. `limits` are those of each process.
+    turn, in which it can be stopped. `limits` are those of each process. `services` are async
+    functions of this program, given the run and what its process says: there,
+    `await run.request("lookup", "x")` has `lookup(run, "x")` done here.
     """
 
     def __init__(
-        self, name: str, *, warm: int = 2, most: int = 200, limits: ProcessLimits | None = None
+        self,
+        name: str,
+        *,
+        warm: int = 2,
+        most: int = 200,
+        limits: ProcessLimits | None = None,
+        services: Mapping[str, Service] | None = None,
     ) -> None:
-        must_be_text(name, "an isolated engine's name")
-        module, _, attribute = name.partition(":")
-        if not all(part.isidentifier() for part in (*module.split("."), *attribute.split("."))):
-            raise ValueError(f"an isolated engine is named as 'module:engine'; this is {name!r}")
+        _must_be_a_name(name)
         must_be_count(warm, "warm", least=0)
         must_be_count(most, "most", least=1)
+        for what, service in (services or {}).items():
+            must_be_text(what, "a service's name")
+            if not is_async(service):
+                raise TypeError(f"service {what} must be an async function; it is {service!r}")
         self._name = name
-        self._module = module
+        self._module = name.partition(":")[0]
+        self._offers = Offers(dict(services or {}), self._other)
         self._warm = min(warm, most)
         self._most = most
         self._limits = limits
@@ -75,32 +90,55 @@ class Isolated:
         """Start a process, and end it. Raises why it does not have the engine."""
         (await self._new()).kill()
 
+    def reload(self) -> None:
+        """Have its module imported again: runs that begin from now on have it as it is now, and
+        those that go on keep what they have."""
+        if (pool := self._pool) is None:
+            raise _not_open(self)
+        self._opened().nurseries.renew(self._home)
+        pool.renew()
+
     async def why_slow(self) -> str:
         """Why each process imports all for itself, and so starts slowly; empty if none does."""
         return "" if await self._nursery() else self._opened().nurseries.unfit.get(self._home, "")
 
     async def __call__(self, run: Run) -> None:
         """For its runtime: a run."""
+        await self._answer(run, "")
+
+    def _other(self, name: str) -> Engine:
+        """One that is found by this name, for a child of a run of this one."""
+        if len(name) > _LONGEST:
+            raise ValueError(f"an engine's name has at most {_LONGEST} letters")
+        _must_be_a_name(name)
+
+        async def other(run: Run) -> None:
+            await self._answer(run, name)
+
+        return other
+
+    async def _answer(self, run: Run, other: str) -> None:
         if (pool := self._pool) is None:
             raise LastwordError(f"{self!r} is no runtime's engine: give it to Runtime(...)")
         for _ in range(_TRIES):
-            if await self._answered(run, pool):
+            if await self._answered(run, pool, other):
                 return
         raise WorkerDied(f"{_TRIES} processes of this run ended before its engine was reached")
 
-    async def _answered(self, run: Run, pool: Pool) -> bool:
+    async def _answered(self, run: Run, pool: Pool, other: str) -> bool:
         """False if its process had ended before a line of the engine was reached: so another one
         may take the run."""
         worker = await pool.take()
+        worker.be_called(other or self._name)
         try:
             adopted = run.adopt(worker.warden, worker.served, worker.page)
         except BaseException:
             pool.give_back(worker)
             raise
         worker.taken = True
-        desk = Desk(run, worker.line, worker.send)
+        desk = Desk(run, worker.line, worker.send, self._offers, adopted.dropped)
         try:
-            await desk.serve()
+            await desk.serve(other)
         except EOFError:
             if desk.begun:
                 raise await worker.death() from None
@@ -150,6 +188,13 @@ class Isolated:
         if self._processes is None:
             raise _not_open(self)
         return self._processes
+
+
+def _must_be_a_name(name: str) -> None:
+    must_be_text(name, "an isolated engine's name")
+    module, _, attribute = name.partition(":")
+    if not all(part.isidentifier() for part in (*module.split("."), *attribute.split("."))):
+        raise ValueError(f"an isolated engine is named as 'module:engine'; this is {name!r}")
 
 
 def _not_open(engine: Isolated) -> LastwordError:

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 from lastword.processes.inside.wire import ancillary
 
-MESSAGE, WORDS, WORDS_SOON, HEARD, LONG, AT_ONCE = 1, 2, 3, 4, 5, 6
-KINDS = frozenset((MESSAGE, WORDS, WORDS_SOON, HEARD, LONG, AT_ONCE))
+MESSAGE, WORDS, WORDS_SOON, HEARD, LONG, AT_ONCE, DROPPED = 1, 2, 3, 4, 5, 6, 7
+KINDS = frozenset((MESSAGE, WORDS, WORDS_SOON, HEARD, LONG, AT_ONCE, DROPPED))
 LONGEST = 1 << 19  # bytes of a frame that a process says
 _MOST_FDS = 16
 _HEAD = struct.Struct("!IB")
@@ -58,7 +58,7 @@ class RunLine:
         self._gone = False
         self._listening = False
         self._more: asyncio.Future[None] | None = None
-        self._skipped: Callable[[int], object] | None = None
+        self._skipped: Callable[[LineFrame], object] | None = None
         self._lock = threading.Lock()  # any thread may say something
         self._unsent: deque[tuple[memoryview, tuple[int, ...]]] = deque()
         self._waiting = 0  # bytes of that
@@ -78,8 +78,8 @@ class RunLine:
             await self._more
         return frame
 
-    def skip(self, told: Callable[[int], object]) -> None:
-        """From here on look at nothing but the kind of what comes, and tell that."""
+    def skip(self, told: Callable[[LineFrame], object]) -> None:
+        """From here on do nothing about what comes, but tell of it."""
         self._skipped = told
         self._listen()
         self._skip()
@@ -128,11 +128,17 @@ class RunLine:
             self._listening = False
             self._loop.remove_reader(self._socket)
 
-    def _receive(self) -> None:
+    def drain(self) -> None:
+        """Take what has come by now: nobody is left to say more."""
+        while not self._gone and self._receive():
+            pass
+
+    def _receive(self) -> bool:
+        """Whether something was there."""
         try:
             data = self._read()
         except (BlockingIOError, InterruptedError):
-            return
+            return False
         except OSError:
             data = b""
         self._data += data
@@ -144,6 +150,7 @@ class RunLine:
             self._rest()  # until somebody asks for more than there is
         if self._more and not self._more.done():
             self._more.set_result(None)
+        return True
 
     def _read(self) -> bytes:
         if not self._believes:
@@ -171,7 +178,7 @@ class RunLine:
         with suppress(Nonsense):
             while frame := self._take():
                 if self._skipped:
-                    self._skipped(frame.kind)
+                    self._skipped(frame)
             return
         self.close()  # whatever it says, nobody listens
         self._data.clear()

@@ -39,6 +39,7 @@ class Pool:
         self._tasks = Tasks("isolated runs:")
         self._starting = 0
         self._pause = 0.0  # after a start that failed
+        self._age = 0  # how often all was to be new
         self._soon: asyncio.TimerHandle | None = None
         self._resting: asyncio.TimerHandle | None = None  # nothing is started ahead meanwhile
         self._leaving: asyncio.TimerHandle | None = None  # when those that are too many do
@@ -99,6 +100,13 @@ class Pool:
             self._starting += 1
             self._tasks.start(self._started(), name="start")
 
+    def renew(self) -> None:
+        """Those that are ready, or about to be, are not to be taken any more."""
+        self._age += 1
+        while self._ready:
+            self._ready.pop().kill()
+        self.refill()
+
     @property
     def _wanted(self) -> int:
         waiting = sum(1 for one in self._waiting if not one.done())
@@ -140,6 +148,7 @@ class Pool:
 
     async def _started(self) -> None:
         running.set(None)  # it is not the doing of the run that is the first to want it
+        age = self._age
         try:
             async with self._turns:
                 worker = await self._start() if self._starting <= self._wanted else None
@@ -151,7 +160,10 @@ class Pool:
             raise
         else:
             self._starting -= 1
-            if worker:  # else who wanted it has left
+            if worker and age < self._age:
+                worker.kill()
+                self.refill()
+            elif worker:  # else who wanted it has left
                 self._pause = 0.0
                 self._keep(worker)
 

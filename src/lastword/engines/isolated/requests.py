@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from lastword.core.asks import Answer
 from lastword.core.model import RunId
@@ -17,17 +18,35 @@ from lastword.engines.isolated.shapes import Verb, value_in, verb_in
 from lastword.engines.isolated.started import ProcessesApart
 from lastword.errors import LastwordError, Superseded
 from lastword.runtime.children import Child
-from lastword.runtime.run import Run
+from lastword.runtime.run import Engine, Run
 
 _MOST = 1000  # at a time
 _MOST_CHILDREN = 100  # that have not ended
 
 
+Service: TypeAlias = Callable[..., Awaitable[Any]]
+"""Given the run and what its process says; gives what JSON takes."""
+
+
+class Offers(NamedTuple):
+    """What a program has for its runs, besides themselves."""
+
+    services: Mapping[str, Service]
+    engine: Callable[[str], Engine]  # by its name, in a process of its own
+
+
 class Requests:
     """Those of one run."""
 
-    def __init__(self, run: Run, send: Callable[..., None], answer: Callable[..., None]) -> None:
+    def __init__(
+        self,
+        run: Run,
+        send: Callable[..., None],
+        answer: Callable[..., None],
+        offers: Offers,
+    ) -> None:
         self._run = run
+        self._offers = offers
         self._send = send
         self._answer_at_once = answer
         self._started = ProcessesApart(run, send)
@@ -47,12 +66,13 @@ class Requests:
         self._whats = {
             "said": Verb(run.said, ()),
             "steering": Verb(run.steering, ()),
-            "child": Verb(self._child, (str, bool)),
+            "child": Verb(self._child, (str, bool, str)),
             "outcome": Verb(self._outcome, (int,)),
             "text": Verb(self._text, (int,)),
             "ask": Verb(self._ask, (Question,)),
             "answered_before": Verb(self._answered_before, (Question, Answer)),
             "summarise": Verb(self._summarise, (str, str)),
+            "service": Verb(self._service, (str, list[Any])),
             **self._started.requests,
             **named.requests,
         }
@@ -97,7 +117,7 @@ class Requests:
 
     # children
 
-    async def _child(self, text: str, keep: bool) -> tuple[int, str, str]:
+    async def _child(self, text: str, keep: bool, engine: str) -> tuple[int, str, str]:
         living = sum(not child.done for child in self._children.values())
         if living + self._beginning >= _MOST_CHILDREN:
             raise LastwordError(
@@ -105,12 +125,13 @@ class Requests:
             )
         self._beginning += 1
         try:
-            return await self._begin(text, keep=keep)
+            return await self._begin(text, engine, keep=keep)
         finally:
             self._beginning -= 1
 
-    async def _begin(self, text: str, *, keep: bool) -> tuple[int, str, str]:
-        child = await self._run.child(text, keep=keep)
+    async def _begin(self, text: str, engine: str, *, keep: bool) -> tuple[int, str, str]:
+        other = self._offers.engine(engine) if engine else None
+        child = await self._run.child(text, engine=other, keep=keep)
         n = len(self._children) + 1
         self._children[n] = child
         self._run.task(self._see(n, child), name=f"end of {child.session}")
@@ -154,6 +175,19 @@ class Requests:
         )
 
     # what else
+
+    async def _service(self, name: str, given: list[Any]) -> str:
+        """What the program does for it: an effect of the run, which a stop waits for."""
+        if (service := self._offers.services.get(name)) is None:
+            known = ", ".join(self._offers.services) or "none"
+            raise ValueError(f"there is no service {name!r}; those there are: {known}")
+        await self._run.said()  # what was said before it leaves before it
+        async with self._run.acting(f"service {name}"):
+            gave = await service(self._run, *given)
+        try:
+            return json.dumps(gave)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise TypeError(f"what service {name} gave cannot be said as JSON: {error}") from None
 
     async def _summarise(self, text: str, upto: str) -> tuple[object, ...]:
         return tuple(await self._run.summarise(text, upto=RunId(upto)))

@@ -28,6 +28,7 @@ from lastword.engines.isolated.line import Nonsense
 
 T = TypeVar("T")
 _MOST = 1 << 62  # of a number
+_LONGEST = 60  # bytes of what was not done
 
 
 class Verb(NamedTuple):
@@ -54,6 +55,12 @@ def words_in(body: bytes) -> list[str]:
     if not all(isinstance(word, str) for word in said):
         raise Nonsense("words that are no text")
     return said
+
+
+def dropped_in(body: bytes) -> str:
+    """What a process says that it has not done, as its run may not act."""
+    said = body[:_LONGEST].decode(errors="replace")
+    return "".join(c for c in said if c.isprintable()) or "something"
 
 
 def verb_in(verbs: dict[str, Verb], name: object, given: list[Any]) -> Verb:

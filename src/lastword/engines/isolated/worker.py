@@ -14,7 +14,17 @@ import signal
 import socket
 from typing import Any
 
-from lastword.engines.isolated.line import HEARD, MESSAGE, WORDS, WORDS_SOON, Nonsense, RunLine
+from lastword.engines.isolated.line import (
+    DROPPED,
+    HEARD,
+    MESSAGE,
+    WORDS,
+    WORDS_SOON,
+    LineFrame,
+    Nonsense,
+    RunLine,
+)
+from lastword.engines.isolated.shapes import dropped_in
 from lastword.errors import EngineFailed, ProcessError, WorkerDied
 from lastword.processes import ProcessLimits, Warden
 from lastword.processes.page import MayAct
@@ -23,6 +33,8 @@ from lastword.runtime.adopting import Adopted
 
 INSIDE = "lastword.engines.isolated.inside.main"
 _HEAR = 0.25  # seconds in which a process that is asked to stop has to say that it has heard
+_SAYS_MORE = frozenset((WORDS, WORDS_SOON, DROPPED))
+_MOST_LATE = 2000  # that are counted
 _TELL = 1.0  # seconds in which it is known how a process has ended
 
 
@@ -38,6 +50,7 @@ class RunWorker:
         self._heard = False
         self.taken = False  # somebody reads to the end what it says
         self._skipping = False
+        self._late = 0  # frames of what it had no right to any more
         loop = asyncio.get_running_loop()
         self._code: asyncio.Future[int | None] = loop.create_future()
         self.served = Served(f"isolated run of {name}", self._has_ended)
@@ -76,6 +89,10 @@ class RunWorker:
         """Whether a run can have it."""
         return self.warden.open and not self.line.gone
 
+    def be_called(self, name: str) -> None:
+        """It is not the engine that it has, but this one, whose run it does."""
+        self.served.command = f"isolated run of {name}"
+
     def send(self, *message: Any) -> None:  # noqa: ANN401 - whatever can be pickled
         """Say something to it."""
         self.line.send(pickle.dumps(message), MESSAGE)
@@ -91,10 +108,11 @@ class RunWorker:
     def stop(self, adopted: Adopted) -> None:
         """Its run may not act any more: read on, and let nothing through."""
 
-        def told(kind: int) -> None:
-            self._heard = self._heard or kind == HEARD
-            if kind in (WORDS, WORDS_SOON):
-                adopted.dropped("text")
+        def told(frame: LineFrame) -> None:
+            self._heard = self._heard or frame.kind == HEARD
+            if frame.kind in _SAYS_MORE and self._late < _MOST_LATE:
+                self._late += 1
+                adopted.dropped(dropped_in(frame.body) if frame.kind == DROPPED else "text")
 
         self._skipping = True
         self.line.skip(told)
@@ -134,6 +152,8 @@ class RunWorker:
         """Nothing of it is left, so its descriptors can go; but what it has said may be unread."""
         if not self._code.done():
             self._code.set_result(None)
+        if self._skipping:
+            self.line.drain()  # what it said last counts for the receipt
         asyncio.get_running_loop().call_soon(self._let_go)
 
     def _let_go(self) -> None:

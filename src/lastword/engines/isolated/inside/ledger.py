@@ -46,8 +46,7 @@ class LedgerInside(Ledger):
         )
         if call.status is Status.INTENDED:
             wanted = {"engine": native.engine, "data": native.data} if native else None
-            n = self.post.intended(call)
-            self.post.tell("intend", n, call.name, call.arguments, nature, wanted)
+            self.post.intend(call, nature, wanted)
         return call
 
     async def ready(self, made: Call[Any]) -> None:

@@ -18,18 +18,18 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 from lastword.engines.isolated.inside.logs import HostLog
 from lastword.engines.isolated.inside.post import Post
 from lastword.engines.isolated.inside.run import RunInside, run_inside_of
 from lastword.engines.isolated.line import AT_ONCE, HEARD, RunLine
-from lastword.engines.named import engine_named
+from lastword.engines.named import engine_entered
 from lastword.errors import EngineFailed
 from lastword.runtime.beginning import Beginning
 from lastword.runtime.hold import Hold
+from lastword.runtime.run import Engine
 from lastword.runtime.tasks import Tasks, ended
 
 _THREADS = 0.25  # seconds in which a tool's thread may end, once the rest has unwound
@@ -56,56 +56,73 @@ class _Process:
         self._own: set[asyncio.Task[Any] | None] = set()
         self._run: RunInside | None = None
         self._stopping = False
+        self._entered = AsyncExitStack()  # what its engine is had in
 
     async def serve(self) -> None:
         line = self._line = RunLine(self._end, believes=True)
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, self._stop)
+        self._own.add(asyncio.current_task())
         try:
-            engine = engine_named(self._name)
+            engine = await self._engine(self._name)
         except BaseException as error:  # noqa: BLE001 - the host tells whoever wants it
             line.send(json.dumps(["unready", *_in_words(error)]).encode())
             await self._leave()
             return
         line.send(json.dumps(["ready"]).encode())
-        self._own.add(asyncio.current_task())
         with suppress(asyncio.CancelledError):
-            beginning = await self._beginning()
-            if beginning is not None:
-                await self._answer(engine, beginning)
+            await self._begun(engine)
         await self._leave()
 
-    async def _beginning(self) -> Beginning | None:
-        try:
-            match pickle.loads((await self._line.next()).body):  # noqa: S301 - the host wrote it
-                case ("begin", Beginning() as beginning):
-                    return beginning
-                case _:
-                    return None
-        except EOFError:
-            return None
+    async def _engine(self, name: str) -> Engine:
+        return await self._entered.enter_async_context(engine_entered(name))
 
-    async def _answer(self, engine: Callable[[Any], Awaitable[None]], told: Beginning) -> None:
-        post = Post(self._line)
-        run = self._run = run_inside_of(told, post, self._page)
+    async def _begun(self, engine: Engine) -> None:
+        try:
+            said = pickle.loads((await self._line.next()).body)  # noqa: S301 - the host wrote it
+        except EOFError:
+            return
+        match said:
+            case ("begin", Beginning() as told, str(name)):
+                await self._answer(engine, told, name)
+            case _:
+                pass
+
+    async def _answer(self, engine: Engine, told: Beginning, name: str) -> None:
+        post, module = Post(self._line), (name or self._name).partition(":")[0]
+        run = self._run = run_inside_of(told, post, self._page, module)
         HostLog(post).take_over()
         post.tell("begun")
         reader = self._tasks.start(self._hear(post), name="line")
         self._own.add(reader)
-        going = run.going
-        going.main = main = self._tasks.start(_drive(engine, run), name=f"run {run.id}")
+        try:
+            engine = await self._engine(name) if name else engine
+        except Exception as error:  # noqa: BLE001 - it fails the run, whatever it is
+            post.tell("failed", *_in_words(error), None)
+            return
+        main = run.going.main = self._tasks.start(_drive(engine, run), name=f"run {run.id}")
         await asyncio.wait([main])
         if self._stopping:
             await self._unwound(run)
+            await self._left()
             return
         await self._delivered(run)
+        left = await self._left()
         if main.cancelled():
             post.tell("cancelled")
-        elif error := main.exception():
+        elif error := main.exception() or left:
             kind = error.kind if isinstance(error, EngineFailed) else None
             post.tell("failed", *_in_words(error), kind)
         else:
             post.tell("done")
+
+    async def _left(self) -> Exception | None:
+        """What its engine was had in; the error that raised."""
+        try:
+            await self._entered.aclose()
+        except Exception as error:  # noqa: BLE001 - it fails the run, whatever it is
+            return error
+        return None
 
     async def _hear(self, post: Post) -> None:
         while True:
@@ -157,9 +174,9 @@ async def _ended(hold: Hold, seconds: float) -> None:
             await hold.ended("tool", "write")
 
 
-async def _drive(engine: Callable[[Any], Awaitable[None]], run: RunInside) -> None:
+async def _drive(engine: Engine, run: RunInside) -> None:
     run.going.enter()
-    answer = engine(run)
+    answer: Any = engine(run)
     if not inspect.isawaitable(answer):
         raise TypeError(f"the engine must be an async function, and {engine!r} is not")
     await answer

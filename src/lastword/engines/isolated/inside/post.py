@@ -15,12 +15,14 @@ from functools import partial
 from typing import Any
 
 from lastword.engines.isolated.errors import InWords, arrived
-from lastword.engines.isolated.line import LONG, LONGEST, WORDS, WORDS_SOON, RunLine
+from lastword.engines.isolated.line import DROPPED, LONG, LONGEST, WORDS, WORDS_SOON, RunLine
 from lastword.engines.isolated.long import MUCH, WITH, taken_apart
 from lastword.runtime.call import Call
+from lastword.runtime.tracing import Headers
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _MUCH = 1 << 14  # characters that leave before the step ends
+_MOST_DROPPED = 1000  # that are told
 
 
 class Post:
@@ -36,8 +38,10 @@ class Post:
         self._length = 0
         self._requests = 0
         self._looks = 0
+        self._dropped = 0
         self._answers: dict[int, asyncio.Future[Any]] = {}
-        self._makes: dict[int, asyncio.Future[str]] = {}
+        self._makes: dict[int, asyncio.Future[tuple[str, Headers]]] = {}
+        self.traced: dict[str, Headers] = {}  # calls, by their ids
         self._numbers: dict[str, int] = {}  # of calls, by their ids
         self._begun: set[int] = set()
         self._ended: dict[int, asyncio.Future[None]] = {}  # children
@@ -84,6 +88,12 @@ class Post:
         body = _encode(message).encode()
         self._line.send(body if len(body) <= MUCH else self._long(message))
 
+    def dropped(self, what: str) -> None:
+        """Something was not done, as the run may not act. Any thread may tell, in any step."""
+        self._dropped += 1
+        if self._dropped <= _MOST_DROPPED:
+            self._line.send(what.encode(errors="replace"), DROPPED)
+
     def tell_soon(self, *message: Any) -> None:  # noqa: ANN401 - whatever JSON takes
         """The same for whom the collector calls: something may be being said just now."""
         self._loop.call_soon_threadsafe(self.tell, *message)
@@ -127,9 +137,10 @@ class Post:
 
     def _ask(self, what: str, *given: Any) -> tuple[int, asyncio.Future[Any]]:  # noqa: ANN401
         self.must_hold(f"this request: {what}")
-        self._requests = n = self._requests + 1
+        n = self._requests + 1
+        self.tell("request", n, what, given)  # raises if it cannot be said: then it was not
+        self._requests = n
         self._answers[n] = answer = self._loop.create_future()
-        self.tell("request", n, what, given)
         return n, answer
 
     def at_once(self, what: str, *given: Any) -> Any:  # noqa: ANN401 - whatever the host answers
@@ -157,10 +168,12 @@ class Post:
     async def _at_once(self, what: str, given: tuple[Any, ...]) -> Any:  # noqa: ANN401 - as above
         return self.at_once(what, *given)
 
-    def intended(self, call: Call[Any]) -> int:
-        """The number of a call that was written down."""
-        self._numbers[call.id] = n = len(self._numbers) + 1
-        return n
+    def intend(self, call: Call[Any], nature: str, native: dict[str, str] | None) -> None:
+        """A call is to be written down. Raises ValueError if it cannot be said, and then it is not:
+        the next one has the same number."""
+        n = len(self._numbers) + 1
+        self.tell("intend", n, call.name, call.arguments, nature, native)
+        self._numbers[call.id] = n
 
     def number(self, id: str) -> int | None:
         """By which a call is known to the host."""
@@ -172,13 +185,15 @@ class Post:
         self._makes[n] = going = self._loop.create_future()
         self.tell("make", n)
         try:
-            key = await going
+            key, headers = await going
         except asyncio.CancelledError:
             if self._makes.pop(n, None):
                 self.tell("unmake", n)
             elif self.settled(call):  # it has begun, and nobody will make it
                 self.tell("unbegun", n)
             raise
+        if headers:
+            self.traced[call.id] = headers
         if call.key:
             call.be_known_by(key)
 
@@ -208,8 +223,8 @@ class Post:
     def hear(self, what: str, *said: Any) -> None:  # noqa: ANN401 - whatever the host says
         """Something came."""
         match what, said:
-            case "go", (int(n), str(key)):
-                self._go(n, key)
+            case "go", (int(n), str(key), headers):
+                self._go(n, key, headers)
             case "no", (int(n), bytes() | InWords() as why):
                 _resolve(self._makes.pop(n, None), error=arrived(why))
             case "answer", (int(n), value):
@@ -225,13 +240,13 @@ class Post:
             case _:
                 pass
 
-    def _go(self, n: int, key: str) -> None:
+    def _go(self, n: int, key: str, headers: Headers) -> None:
         going = self._makes.pop(n, None)
         if going is None or going.done():  # whoever wanted it has given up
             self.tell("unbegun", n)
             return
         self._begun.add(n)
-        going.set_result(key)
+        going.set_result((key, headers))
 
 
 def _nobody(n: int, code: int) -> None:

@@ -7,12 +7,13 @@ call, a child, a question) is the host's, which asks the run's own hold in the s
 from __future__ import annotations
 
 import asyncio
+import json
 import mmap
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from lastword.core.asks import Answer
 from lastword.core.doubts import Doubts
@@ -22,6 +23,7 @@ from lastword.core.plain import to_plain
 from lastword.core.question import Question
 from lastword.core.shown import Shown
 from lastword.core.story import Progress, Typing, kind_of
+from lastword.core.undo import FilesReport
 from lastword.engines.isolated.inside.ledger import LedgerInside
 from lastword.engines.isolated.inside.post import Post
 from lastword.engines.isolated.inside.started import OwnedInside
@@ -37,7 +39,7 @@ from lastword.engines.isolated.inside.world import (
 from lastword.runtime.active_run import ActiveRun
 from lastword.runtime.asks import ForGood
 from lastword.runtime.beginning import Beginning
-from lastword.runtime.checks import must_be_seconds
+from lastword.runtime.checks import must_be_seconds, must_be_text
 from lastword.runtime.hold import Hold
 from lastword.runtime.run import Run
 from lastword.runtime.speech import Speech
@@ -46,10 +48,10 @@ R = TypeVar("R")
 _BREATH = 64  # a run that only ever speaks gives way to the event loop once in so many
 
 
-def run_inside_of(told: Beginning, post: Post, page: mmap.mmap) -> RunInside:
+def run_inside_of(told: Beginning, post: Post, page: mmap.mmap, module: str) -> RunInside:
     """The run that has begun, here."""
-    session = SessionApart(told, post)
-    hold = Hold(
+    session = SessionApart(told, post, module)
+    hold = HoldInside(
         Paged(page, told.generation),
         threading.Lock(),
         Nowhere(told),
@@ -57,7 +59,7 @@ def run_inside_of(told: Beginning, post: Post, page: mmap.mmap) -> RunInside:
         told.generation,
         sessions=told.sessions,
     )
-    post.must_hold = hold.must_hold
+    post.must_hold, hold.told = hold.must_hold, post.dropped
     trace = TraceInside(told, post, asyncio.get_running_loop().time)
     speech = Speech(told.run, session.journal, waits=False)
     going = ActiveRun(
@@ -69,6 +71,16 @@ def run_inside_of(told: Beginning, post: Post, page: mmap.mmap) -> RunInside:
     ledger.post = post
     going.ledger = ledger
     return RunInside(session, going, told, post)
+
+
+class HoldInside(Hold):
+    """What it refuses is counted by the host, for the receipt."""
+
+    __slots__ = ("told",)
+
+    def _refuse(self, what: str) -> None:
+        super()._refuse(what)
+        self.told(what)
 
 
 class RunInside(Run):
@@ -94,6 +106,10 @@ class RunInside(Run):
     @property
     def by(self) -> str:
         return self._told_of.by
+
+    @property
+    def top(self) -> RunId:
+        return self._told_of.top
 
     @property
     def lives(self) -> Any:  # noqa: ANN401 - as a run has it
@@ -157,7 +173,20 @@ class RunInside(Run):
         """Somebody was asked for a call, and has answered, before it was this run's to make."""
         await self._post.request("answered_before", to_plain(question), to_plain(answer))
 
+    def has_changed(self, files: FilesReport) -> NoReturn:  # noqa: ARG002 - nobody would have it
+        """Its host would not hear what is said late."""
+        not_available("run.has_changed")
+
     # what is started
+
+    async def processes_gone(self) -> NoReturn:
+        """This process is one of them."""
+        not_available("run.processes_gone")
+
+    async def request(self, service: str, *given: Any) -> Any:  # noqa: ANN401 - whatever JSON has
+        """Ask the program for something, and wait for the answer."""
+        must_be_text(service, "a service's name")
+        return json.loads(await self._post.request("service", service, given))
 
     def adopt(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401 - it never does
         """A process is the host's to give."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import mmap
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NoReturn
 
 from lastword.core.entries import Declined, Entry, LeftOut, Native, Text, Thinking
@@ -13,8 +14,10 @@ from lastword.core.plain import to_plain
 from lastword.core.shown import Shown
 from lastword.core.story import Fact, FeedEvent
 from lastword.core.transcript import Suspects
+from lastword.engines.isolated.inside import traced
 from lastword.engines.isolated.inside.post import Post
 from lastword.engines.isolated.inside.started import OwnedInside
+from lastword.engines.named import name_of
 from lastword.errors import NotAvailable
 from lastword.processes.inside.page import ACTS, SHUT
 from lastword.runtime.active_run import ActiveRun
@@ -27,7 +30,7 @@ from lastword.runtime.ledger import Ledger
 from lastword.runtime.run import Engine
 from lastword.runtime.session_cells import SessionCells
 from lastword.runtime.threads import DaemonThreads
-from lastword.runtime.trace import ModelRequest, RunTrace
+from lastword.runtime.trace import ModelRequest, RunTrace, TraceableCall
 from lastword.runtime.tracing import TracedRun, TracedSpan
 
 
@@ -151,8 +154,17 @@ class TraceInside(RunTrace):
         what = TracedRun(told.session, told.run, told.generation, None, "")
         super().__init__(None, Counters(), now, what)
         self._post = post
+        self._headers = told.traced
         self._asked = itertools.count(1)
         self._open_requests: dict[ModelRequest, int] = {}
+
+    def enter(self) -> None:
+        """What this task traces is part of the run."""
+        traced.enter(self._headers)
+
+    def inside(self, call: TraceableCall) -> AbstractContextManager[None]:
+        """What is traced meanwhile is part of the call."""
+        return traced.inside(self._post.traced.pop(call.id, ()))
 
     def request(self, model: str, provider: str, log: Any) -> ModelRequest:  # noqa: ANN401 - as it has it
         """Tell that a model is asked."""
@@ -200,7 +212,7 @@ class HomeApart:
 class SessionApart:
     """What a run asks of its session."""
 
-    def __init__(self, told: Beginning, post: Post) -> None:
+    def __init__(self, told: Beginning, post: Post, module: str) -> None:
         self.id = told.session
         self.ancestors = told.sessions[:-1]
         self.threads = DaemonThreads()
@@ -209,6 +221,7 @@ class SessionApart:
         self.announcer = NewsInside(post)
         self._post = post
         self._grace = told.grace
+        self._module = module  # of its engine
 
     @property
     def cells(self) -> SessionCells:
@@ -228,9 +241,8 @@ class SessionApart:
         self, going: ActiveRun, text: str, *, engine: Engine | None, keep: bool
     ) -> Child:
         going.hold.must_hold("start of a child run")
-        if engine is not None:
-            not_available("an engine of its own for a child, run.child(engine=...),")
-        n, session, run = await self._post.request("child", text, keep)
+        name = name_of(engine, self._module) if engine is not None else ""
+        n, session, run = await self._post.request("child", text, keep, name)
         return Child(ChildInside(self._post, n, SessionId(session), RunId(run), kept=keep))
 
 
