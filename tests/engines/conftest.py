@@ -10,6 +10,7 @@ from lastword.engines.isolated import Isolated
 from lastword.testing import Recorder
 from tests.engines import apart
 from tests.engines.contract import Place, before_tool
+from tests.engines.stage_isolated import Stage, staged
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module", params=["here", "isolated"])
@@ -24,3 +25,16 @@ async def place(
         if request.param == "isolated":
             assert await isolated.why_slow() == ""
         yield Place(runtime, heard)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def opened_stage() -> AsyncGenerator[Stage]:
+    async with staged() as one:
+        yield one
+
+
+@pytest.fixture
+def stage(opened_stage: Stage) -> Stage:
+    """With nothing left of the test before."""
+    opened_stage.begin_anew()
+    return opened_stage

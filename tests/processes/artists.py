@@ -143,6 +143,11 @@ class Canary:
         if not self._ended and self._heard != count:
             raise AssertionError(f"{self._heard} of {count} were in position, and not all are dead")
 
+    def is_ready(self, count: int) -> bool:
+        """Whether so many processes are in position by now."""
+        self._look(lambda: True)
+        return self._heard >= count
+
     def is_dead(self) -> bool:
         """Whether by now the last process that held the FIFO is, whatever they wrote."""
         heard = -1
