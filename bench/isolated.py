@@ -8,81 +8,19 @@ is taken off, as the kernel counts it, so that a busy machine changes the ratios
 from __future__ import annotations
 
 import asyncio
-import os
 import statistics
 import tempfile
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from pathlib import Path
-from typing import NamedTuple
+from contextlib import asynccontextmanager
 
 from bench.isolated_agent import agent_costs
 from bench.isolated_engine import CALLS, WORDS, engine
+from bench.isolated_sides import Took, timed
 from lastword import Engine, FeedEvent, Outcome, Runtime
 from lastword.engines.isolated import Isolated
-from lastword.processes.inside.family import Procfs
 
 STARTS, STOPS, ROUNDS, MANY = 30, 15, 5, 20
 _ME = "bench.isolated_engine:engine"
-
-
-def family() -> list[int]:
-    """This process, and all that descend from it."""
-    proc = Procfs()
-    try:
-        return [os.getpid(), *(kin.pid for kin in proc.descendants(proc.me))]
-    finally:
-        proc.close()
-
-
-class Line:
-    """How long whoever takes part has stood in line for a processor. This thread is asked at the
-    last moment before, and the first after: the rest sleeps but for what is timed."""
-
-    def __init__(self, *, apart: bool) -> None:
-        self._apart = apart
-        self._me = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
-
-    def others(self) -> dict[str, float]:
-        """Seconds, by process, if others take part."""
-        found: dict[str, float] = {}
-        for pid in family()[1:] if self._apart else ():
-            with suppress(OSError):
-                found[str(pid)] = _waited(Path(f"/proc/{pid}/schedstat").read_bytes())
-        return found
-
-    def mine(self) -> float:
-        """Seconds of this thread."""
-        return _waited(os.pread(self._me, 100, 0))
-
-    def close(self) -> None:
-        os.close(self._me)
-
-
-def _waited(told: bytes) -> float:
-    return int(told.split()[1]) * 1e-9
-
-
-class Took(NamedTuple):
-    """One thing that was done."""
-
-    passed: float  # seconds
-    worked: float  # the same, less what was stood in line
-    ran: float  # of this program's processor
-
-
-async def timed(work: Callable[[], Awaitable[object]], *, apart: bool) -> Took:
-    """Do it, and tell how long that took."""
-    line = Line(apart=apart)
-    before = line.others()
-    mine, ran, began = line.mine(), time.process_time(), time.perf_counter()
-    await work()
-    passed = time.perf_counter() - began
-    ran, mine = time.process_time() - ran, line.mine() - mine
-    theirs = sum(waited - before.get(who, 0.0) for who, waited in line.others().items())
-    line.close()
-    return Took(passed, passed - mine - theirs, ran)
 
 
 class Place:
@@ -186,7 +124,7 @@ def say(what: str, here: float, there: float, goal: str = "") -> None:
 def say_alone(what: str, there: list[Took], goal: str) -> None:
     """What is nothing in one process, or never ends there."""
     less, all_ = 1e3 * worked(there), 1e3 * passed(there)
-    print(f"{what:<46} {less:9.2f} ms ({all_:.2f} with what was stood in line)   goal {goal}")
+    print(f"{what:<46} {'':>12} {less:9.2f} ms, in line {all_:9.2f} ms   goal {goal}")
 
 
 async def _starts(here: Place, warm: Place, forked: Place) -> None:

@@ -11,7 +11,6 @@ import resource
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,7 +20,8 @@ from pydantic_ai import Agent
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from lastword import Engine, FeedEvent, Outcome, Run, Runtime
+from bench.isolated_sides import Took, timed
+from lastword import Engine, FeedEvent, Outcome, Run, Runtime, Ticket
 from lastword.engines.isolated import Isolated
 from lastword.engines.pydantic_ai import PydanticAI
 from lastword.processes.inside.family import Procfs
@@ -97,14 +97,17 @@ async def _opened(made: Engine, heard: Heard) -> AsyncGenerator[Runtime]:
         yield runtime
 
 
-async def _turn(runtime: Runtime, heard: Heard, name: str) -> float:
-    """Seconds from a message to the first word of the model."""
-    began = time.perf_counter()
-    ticket = await runtime.session(name).send("hello")
-    await heard.words.get()
-    took = time.perf_counter() - began
-    if await ticket.outcome() != Outcome.COMPLETED:
-        raise RuntimeError(ticket.error)
+async def _turn(runtime: Runtime, heard: Heard, name: str, *, apart: bool) -> Took:
+    """From a message to the first word of the model."""
+
+    async def first_word() -> None:
+        tickets.append(await runtime.session(name).send("hello"))
+        await heard.words.get()
+
+    tickets: list[Ticket] = []
+    took = await timed(first_word, apart=apart)
+    if await tickets[0].outcome() != Outcome.COMPLETED:
+        raise RuntimeError(tickets[0].error)
     await asyncio.sleep(0.3)  # until those that are kept ready are
     while not heard.words.empty():
         heard.words.get_nowait()
@@ -115,12 +118,15 @@ async def _turns(provider: Provider) -> None:
     provider.always(lambda _: "Hello.")
     heard = Heard()
     async with _opened(engine, heard) as here, _opened(Isolated(_ME), heard) as there:
-        sides: tuple[list[float], list[float]] = ([], [])
+        sides: tuple[list[Took], list[Took]] = ([], [])
         for n in range(TURNS):
             for runtime, side in zip((here, there), sides, strict=True):
-                side.append(await _turn(runtime, heard, f"s{n}"))
-    one, two = map(statistics.median, sides)
-    what = "a turn of pydantic-ai, first word, ready"
+                side.append(await _turn(runtime, heard, f"s{n}", apart=runtime is there))
+    one, two = (statistics.median(took.worked for took in side) for side in sides)
+    what = "first word of a pydantic-ai agent, ready"
+    print(f"{what:<46} {1e3 * one:9.2f} ms {1e3 * two:9.2f} ms {two / one:7.2f} x")
+    one, two = (statistics.median(took.passed for took in side) for side in sides)
+    what = "  with what was stood in line"
     print(f"{what:<46} {1e3 * one:9.2f} ms {1e3 * two:9.2f} ms {two / one:7.2f} x")
 
 

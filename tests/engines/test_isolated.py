@@ -98,11 +98,11 @@ async def test_what_has_changed_is_had_after_a_reload_and_who_goes_on_keeps_what
         first = runtime.session("first")
         goes_on = await first.send("goes on")
         await until(lambda: heard.texts == ["old "])
-        module.write_text(RELOADED.format(said="new"))
+        module.write_text(RELOADED.format(said="newer"))
         engine.reload()
         ticket = await runtime.session("second").send("hello")
         assert await ticket.outcome() == Outcome.COMPLETED, ticket.error
-        assert heard.texts == ["old ", "new ", "new still "]
+        assert heard.texts == ["old ", "newer ", "newer still "]
 
         await first.send("that is all", on_message="steer")
         assert await goes_on.outcome() == Outcome.COMPLETED

@@ -11,8 +11,8 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any, cast
 
 from lastword.runtime.fence import is_async
@@ -21,22 +21,26 @@ from lastword.runtime.run import Engine
 
 def engine_named(name: str) -> Engine:
     """The engine of that name. Raises ValueError, which says what is missing."""
-    found = _made(name)
-    if isinstance(found, AbstractAsyncContextManager):
+    made, had_in = engine_made(name)
+    if had_in is not None:
         why = "is entered for as long as a run goes on, so each run needs a process"
-        raise ValueError(f"what {name} gives {why}: it has to be isolated")  # noqa: TRY004 - a mistake in typing
-    return _must_be_engine(found, name)
+        raise ValueError(f"what {name} gives {why}: it has to be isolated")
+    return must_be_engine(made, name)
 
 
-@asynccontextmanager
-async def engine_entered(name: str) -> AsyncGenerator[Engine]:
-    """The same, for who enters and leaves what has to be."""
-    found = _made(name)
-    if isinstance(found, AbstractAsyncContextManager):
-        async with cast("AbstractAsyncContextManager[Any]", found) as entered:
-            yield _must_be_engine(entered, name)
-    else:
-        yield _must_be_engine(found, name)
+def engine_made(name: str) -> tuple[object, AbstractAsyncContextManager[object] | None]:
+    """What that name gives; or else what has to be entered for that."""
+    module, _, attribute = name.partition(":")
+    found: Any = _module(module)
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+        if found is None:
+            raise ValueError(f"the module {module!r} has no {attribute!r}")
+    if inspect.isfunction(found) and not is_async(found) and not _parameters(found):
+        found = found()
+        if isinstance(found, AbstractAsyncContextManager):
+            return None, cast("AbstractAsyncContextManager[object]", found)
+    return found, None
 
 
 def name_of(engine: object, module: str) -> str:
@@ -54,19 +58,8 @@ def name_of(engine: object, module: str) -> str:
     raise ValueError(f"another process finds an engine by its name: {why}; {engine!r} is neither")
 
 
-def _made(name: str) -> object:
-    module, _, attribute = name.partition(":")
-    found: Any = _module(module)
-    for part in attribute.split("."):
-        found = getattr(found, part, None)
-        if found is None:
-            raise ValueError(f"the module {module!r} has no {attribute!r}")
-    if inspect.isfunction(found) and not is_async(found) and not _parameters(found):
-        return found()
-    return found
-
-
-def _must_be_engine(found: object, name: str) -> Engine:
+def must_be_engine(found: object, name: str) -> Engine:
+    """What that name gives, if it can be one. Raises ValueError."""
     if not callable(found):
         why = "is no function, so it cannot be an engine, and makes none"
         raise ValueError(f"{name} {why}")  # noqa: TRY004 - a mistake in typing

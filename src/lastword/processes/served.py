@@ -56,11 +56,12 @@ async def serve(
     fds: tuple[int, ...],
     who: Served,
     limits: ProcessLimits | None = None,
-) -> None:
-    """Have a module's `main(fds, told)` called there, with these descriptors."""
+) -> int:
+    """Have a module's `main(fds, told)` called there, with these descriptors; the warden's id of
+    that process."""
     order = {**as_here(limits), "start": "module", "module": module, "told": told}
     errors = our_stderr()
     try:
-        await warden.begin(order, (*fds, errors), who)
+        return await warden.begin(order, (*fds, errors), who)
     finally:
         os.close(errors)

@@ -24,7 +24,9 @@ class Page(Protocol):
 class Adopted:
     """A run's process, until the run has ended."""
 
-    def __init__(self, going: ActiveRun, page: Page) -> None:
+    def __init__(self, going: ActiveRun, warden: Warden, page: Page) -> None:
+        self._going = going
+        self._warden = warden
         self._hold = going.hold
         self._shuts = list(_shuts(going))
         self._page = page
@@ -36,9 +38,26 @@ class Adopted:
     def over(self) -> None:
         """It will not act any more, and needs not be told."""
         with self._hold.lock:
-            for shuts in self._shuts:
-                shuts.discard(self._page.shut)
-            self._page.shut()
+            self._shut()
+
+    def let_go(self) -> bool:
+        """The run has ended by itself, and this process is nobody's; not if it was stopped."""
+        with self._hold.lock:
+            free = self._hold.current and not self._going.wardens.closed
+            if free:
+                self._shut()
+                self._going.processes.let_go(self._warden)
+        return free
+
+    def may_go_on(self, going: ActiveRun) -> bool:
+        """Whether it may be that run's, once it was let go: of the same session, as it was loaded
+        then, in which nobody has stopped or taken over anything since."""
+        return going.home is self._going.home and not self._hold.fenced
+
+    def _shut(self) -> None:
+        for shuts in self._shuts:
+            shuts.discard(self._page.shut)
+        self._page.shut()
 
 
 def adopt(going: ActiveRun, warden: Warden, who: Served, page: Page, grace: float) -> Adopted:
@@ -53,7 +72,7 @@ def adopt(going: ActiveRun, warden: Warden, who: Served, page: Page, grace: floa
     if not current:  # a stop from another thread was quicker
         going.hold.must_hold("this start")
     going.processes.adopt(warden, who, grace)
-    return Adopted(going, page)
+    return Adopted(going, warden, page)
 
 
 def _shuts(going: ActiveRun) -> Iterator[set[Callable[[], object]]]:

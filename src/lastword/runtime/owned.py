@@ -319,6 +319,11 @@ class Owned:
         self._wardens.append(warden)
         self._wardens.isolated = warden.level != "group"  # which whoever leaves it outlives
 
+    def let_go(self, warden: Warden) -> None:
+        """It is no longer the run's."""
+        self._wardens.remove(warden)
+        del self._adopted[warden]
+
     # for whoever ends the run
 
     def end(self) -> None:

@@ -72,6 +72,10 @@ class Starting(ForFrameworks):
         starts. A stop ends them; `page` is shut in the instant in which the run may not act."""
         return adopt(self._going, warden, who, page, self._desk.grace_of(None))
 
+    def may_have(self, adopted: Adopted) -> bool:
+        """Whether a process that another run has let go may be this one's."""
+        return adopted.may_go_on(self._going)
+
     def job(self, process: Process, *, grace: float | None = None) -> Job:
         """Have it go on under an id, by which the session has it: its person can read, write to,
         signal and end it, and later runs can if it is kept. The model is told of its end with its

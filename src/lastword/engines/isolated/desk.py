@@ -71,6 +71,7 @@ class Desk:
         self._over: list[BaseException | None] = []  # how its engine ended, once it has
         self._lines = 0
         self._long = Texts()
+        self.stays = False  # its process waits for another run
         self.begun = False  # the engine's first line is next, or was reached
         self._raw = send
         self._calls = CallsApart(run, self._send)
@@ -87,14 +88,15 @@ class Desk:
             "left_out": Verb(self._left_out, (LeftOut,)),
             "log": Verb(self._log, (str, int, str)),
             "begun": Verb(self._has_begun, ()),
-            "done": Verb(self._done, ()),
+            "done": Verb(self._done, (bool,)),
             "failed": Verb(self._failed, (str, str, str, str | None)),
             "cancelled": Verb(self._cancelled, ()),
         }
 
-    async def serve(self, engine: str = "") -> None:
-        """Until its engine has ended, its own or another that is named; raises what that raised."""
-        self._send("begin", self._run.beginning, engine)
+    async def serve(self, engine: str = "", *, may_stay: bool = False) -> None:
+        """Until its engine has ended, its own or another that is named; raises what that raised.
+        Its process may stay for another run, if it says that nothing is left in it."""
+        self._send("begin", self._run.beginning, engine, may_stay)
         measure = Measure()
         while not self._over:
             kind, body = await self._line.next()
@@ -185,7 +187,8 @@ class Desk:
     def _has_begun(self) -> None:
         self.begun = True
 
-    def _done(self) -> None:
+    def _done(self, stays: bool) -> None:
+        self.stays = stays
         self._over.append(None)
 
     def _cancelled(self) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lastword.engines.isolated.desk import Desk
+from lastword.engines.isolated.kept import KeptWorkers
 from lastword.engines.isolated.line import Nonsense
 from lastword.engines.isolated.pool import Pool
 from lastword.engines.isolated.requests import Offers, Service
@@ -19,6 +20,7 @@ from lastword.errors import LastwordError, ProcessError, WorkerDied
 from lastword.processes import Processes, ProcessLimits
 from lastword.processes.nursery import Home, Nursery
 from lastword.processes.served import as_here
+from lastword.runtime.adopting import Adopted
 from lastword.runtime.checks import must_be_count, must_be_text
 from lastword.runtime.fence import is_async
 from lastword.runtime.run import Engine, Run
@@ -33,9 +35,10 @@ class Isolated:
     The name is `module:engine` or, for what has to be made in each process (a client with open
     connections, a database, a thread), `module:make`, a function without parameters that gives the
     engine. `warm` processes are ready ahead; `most` runs go at a time, and one more waits for its
-    turn, in which it can be stopped. `limits` are those of each process. `services` are async
-    functions of this program, given the run and what its process says: there,
-    `await run.request("lookup", "x")` has `lookup(run, "x")` done here.
+    turn, in which it can be stopped. A process does `reuse` further runs of the same session, if
+    nothing was left in it and nobody has stopped anything since. `limits` are those of each
+    process. `services` are async functions of this program, given the run and what its process
+    says: there, `await run.request("lookup", "x")` has `lookup(run, "x")` done here.
     """
 
     def __init__(
@@ -45,17 +48,20 @@ class Isolated:
         warm: int = 2,
         most: int = 200,
         limits: ProcessLimits | None = None,
+        reuse: int = 0,
         services: Mapping[str, Service] | None = None,
     ) -> None:
         _must_be_a_name(name)
         must_be_count(warm, "warm", least=0)
         must_be_count(most, "most", least=1)
+        must_be_count(reuse, "reuse", least=0)
         for what, service in (services or {}).items():
             must_be_text(what, "a service's name")
             if not is_async(service):
                 raise TypeError(f"service {what} must be an async function; it is {service!r}")
         self._name = name
         self._module = name.partition(":")[0]
+        self._kept = KeptWorkers(reuse)
         self._offers = Offers(dict(services or {}), self._other)
         self._warm = min(warm, most)
         self._most = most
@@ -78,6 +84,7 @@ class Isolated:
         """For its runtime, which ends what is left with its processes."""
         if self._pool:
             self._pool.close()
+            self._kept.close()
         self._pool = self._processes = None
 
     async def ready(self) -> None:
@@ -96,6 +103,7 @@ class Isolated:
         if (pool := self._pool) is None:
             raise _not_open(self)
         self._opened().nurseries.renew(self._home)
+        self._kept.close()
         pool.renew()
 
     async def why_slow(self) -> str:
@@ -128,17 +136,14 @@ class Isolated:
     async def _answered(self, run: Run, pool: Pool, other: str) -> bool:
         """False if its process had ended before a line of the engine was reached: so another one
         may take the run."""
-        worker = await pool.take()
-        worker.be_called(other or self._name)
-        try:
-            adopted = run.adopt(worker.warden, worker.served, worker.page)
-        except BaseException:
-            pool.give_back(worker)
-            raise
-        worker.taken = True
+        worker = await pool.take(lambda: None if other else self._kept.of(run))
+        adopted = self._adopted(run, worker, pool, other)
         desk = Desk(run, worker.line, worker.send, self._offers, adopted.dropped)
+        stays = False
         try:
-            await desk.serve(other)
+            may_stay = self._kept.may_stay(run, worker, other)
+            await desk.serve(other, may_stay=may_stay)
+            stays = may_stay and desk.stays and self._kept.keep(run, worker, adopted)
         except EOFError:
             if desk.begun:
                 raise await worker.death() from None
@@ -151,10 +156,27 @@ class Isolated:
             raise
         finally:
             desk.over()
-            worker.done_with()
-            adopted.over()
+            if not stays:
+                worker.done_with()
+                adopted.over()
             pool.over()
         return desk.begun
+
+    def _adopted(self, run: Run, worker: RunWorker, pool: Pool, other: str) -> Adopted:
+        worker.be_called(other or self._name)
+        try:
+            adopted = run.adopt(worker.warden, worker.served, worker.page)
+        except BaseException:
+            if worker.runs:  # it is its session's, and nobody else's
+                worker.done_with()
+                worker.kill()
+                pool.over()
+            else:
+                pool.give_back(worker)
+            raise
+        worker.taken = True
+        worker.runs += 1
+        return adopted
 
     # how one is started
 

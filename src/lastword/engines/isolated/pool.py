@@ -47,8 +47,9 @@ class Pool:
         self._ready: deque[RunWorker] = deque()
         self._waiting: deque[asyncio.Future[RunWorker]] = deque()
 
-    async def take(self) -> RunWorker:
-        """One that is ready, when there is one, and room for it; `over` when its run is."""
+    async def take(self, kept: Callable[[], RunWorker | None] | None = None) -> RunWorker:
+        """One that is ready, or was kept for this, when there is one, and room for it; `over` when
+        its run is."""
         if self._closed:  # nobody who comes now is told by `close`
             raise _closed()
         self._standing += 1
@@ -57,7 +58,7 @@ class Pool:
         finally:
             self._standing -= 1
         try:
-            return await self._one()
+            return (kept() if kept else None) or await self._one()
         except BaseException:
             self._room.release()
             raise

@@ -48,6 +48,8 @@ class RunWorker:
         self.page = MayAct()
         self._name = name
         self._heard = False
+        self.runs = 0  # that it was given
+        self._id = 0  # by which its warden knows it
         self.taken = False  # somebody reads to the end what it says
         self._skipping = False
         self._late = 0  # frames of what it had no right to any more
@@ -67,7 +69,7 @@ class RunWorker:
         fds = theirs.fileno(), self.page.fd
         with theirs:
             told = {"engine": self._name}
-            await serve(self.warden, INSIDE, told, fds, self.served, limits)
+            self._id = await serve(self.warden, INSIDE, told, fds, self.served, limits)
         self.page.handed_over()
         try:
             match json.loads((await self.line.next()).body):
@@ -96,6 +98,17 @@ class RunWorker:
     def send(self, *message: Any) -> None:  # noqa: ANN401 - whatever can be pickled
         """Say something to it."""
         self.line.send(pickle.dumps(message), MESSAGE)
+
+    # between two runs
+
+    def hold_still(self) -> None:
+        """Nothing in it is executed from here on."""
+        self.warden.signal(self._id, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """It is another run's."""
+        self._heard, self._late = False, 0
+        self.warden.signal(self._id, signal.SIGCONT)
 
     # its end
 

@@ -32,7 +32,7 @@ class Post:
         self.must_hold: Callable[[str], object] = bool  # the run's own, before anything is asked
         self.notes: list[str] = []  # what the session has to tell the model
         self.process_ended: Callable[[int, int], object] = _nobody  # with how it did
-        self._line = line
+        self._line: RunLine | Muted = line
         self._loop = asyncio.get_running_loop()
         self._words: list[str] = []
         self._length = 0
@@ -45,6 +45,10 @@ class Post:
         self._numbers: dict[str, int] = {}  # of calls, by their ids
         self._begun: set[int] = set()
         self._ended: dict[int, asyncio.Future[None]] = {}  # children
+
+    def mute(self) -> None:
+        """The run is over, and the line is another's: whoever is left of it says nothing."""
+        self._line = Muted()
 
     # what is said
 
@@ -247,6 +251,21 @@ class Post:
             return
         self._begun.add(n)
         going.set_result((key, headers))
+
+
+class Muted:
+    """A line on which nobody is."""
+
+    full = False
+
+    def send(self, body: bytes, kind: int = 0) -> None:
+        """Nobody hears."""
+
+    def answered(self, wait_on: Callable[[], object]) -> bytes:
+        wait_on()  # which raises
+        raise EOFError
+
+    async def room(self, *, all_of_it: bool = False) -> None: ...
 
 
 def _nobody(n: int, code: int) -> None:

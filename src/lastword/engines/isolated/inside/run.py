@@ -51,8 +51,9 @@ _BREATH = 64  # a run that only ever speaks gives way to the event loop once in 
 def run_inside_of(told: Beginning, post: Post, page: mmap.mmap, module: str) -> RunInside:
     """The run that has begun, here."""
     session = SessionApart(told, post, module)
+    paged = Paged(page, told.generation)
     hold = HoldInside(
-        Paged(page, told.generation),
+        paged,
         threading.Lock(),
         Nowhere(told),
         told.run,
@@ -70,7 +71,9 @@ def run_inside_of(told: Beginning, post: Post, page: mmap.mmap, module: str) -> 
     )
     ledger.post = post
     going.ledger = ledger
-    return RunInside(session, going, told, post)
+    run = RunInside(session, going, told, post)
+    run.paged = paged
+    return run
 
 
 class HoldInside(Hold):
@@ -86,12 +89,19 @@ class HoldInside(Hold):
 class RunInside(Run):
     """One answer in the making, in a process of its own."""
 
+    paged: Paged
+
     def __init__(
         self, session: SessionApart, going: ActiveRun, told: Beginning, post: Post
     ) -> None:
         super().__init__(session, going, told.history)
         self._told_of = told
         self._post = post
+
+    def retire(self) -> None:
+        """It has ended, and its process goes on for another: it may do nothing any more."""
+        self.paged.over = True
+        self._post.mute()
 
     @property
     def going(self) -> ActiveRun:

@@ -45,10 +45,12 @@ class Paged:
     def __init__(self, page: mmap.mmap, held: Generation) -> None:
         self._page = page
         self._held = held
+        self.over = False  # the page is another run's
 
     @property
     def generation(self) -> int:
-        return self._held if self._page[0] == ACTS else self._held + 1
+        acts = self._page[0] == ACTS and not self.over
+        return self._held if acts else self._held + 1
 
     @property
     def fenced(self) -> int:
