@@ -113,7 +113,8 @@ async def test_between_runs_nothing_of_it_is_executed_and_in_the_next_it_may_not
         with Canary(tmp_path) as canary:
             await session.send(f"waits {canary.path}")
             await canary.ready(1)
-            await until(lambda: len(at.read_text()) > len(told))
+            told = at.read_text()
+            await until(lambda: len(at.read_text()) > len(told) + 5)
             receipt = await session.stop()
             assert receipt.quiet, receipt
             assert canary.is_dead()
@@ -148,6 +149,5 @@ async def test_no_more_than_a_few_wait() -> None:
         for n in range(18):
             assert await here.says(here.runtime.session(f"s{n}")) == "1"
 
-        await until(lambda: len(workers()) <= 16)
-        assert await here.says(here.runtime.session("s17")) == "2"
         assert await here.says(here.runtime.session("s0")) == "1"
+        assert await here.says(here.runtime.session("s17")) == "2"
