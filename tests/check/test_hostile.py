@@ -28,7 +28,7 @@ from lastword.check.reports import as_json
 from lastword.check.times import Times
 from lastword.check.wire import WireLog
 from tests.check.judging import BUSY, PLANTED, judged, planted_acp, planted_python, told
-from tests.check.test_command import checked
+from tests.check.test_command import checked, left_in
 
 HOSTILE = str(Path(PLANTED).with_name("hostile.py"))
 FLOODS = r"""
@@ -36,6 +36,7 @@ import os
 os.write(2, b"e" * (3 << 20))
 os.write(1, b"x" * (40 << 20) + b"\nlast\n")
 """
+ONLY = ("--only", "text.quiet")
 WAITED = "the target waited 3.0 s for a processor"
 
 
@@ -62,7 +63,7 @@ async def test_whatever_a_target_says_every_report_can_be_read(tmp_path: Path) -
     files = {name: tmp_path / name for name in names}
     said = [word for name in names for word in (f"--{name}", str(files[name]))]
 
-    code, shown = await checked("acp", "--only", "text.quiet", *said, *of_kind("steers"))
+    code, shown = await checked("acp", *ONLY, *said, *of_kind("steers"))
 
     assert code == 3
     assert "red" in shown
@@ -76,12 +77,10 @@ async def test_whatever_a_target_says_every_report_can_be_read(tmp_path: Path) -
 
 @pytest.mark.scenario("K22")
 async def test_what_nobody_can_read_is_passed_over_and_what_is_no_answer_is_said() -> None:
-    only = ("acp", "--only", "text.quiet")
-
     ends = await asyncio.gather(
-        checked(*only, *of_kind("garbage")),
-        checked(*only, *of_kind("no-object")),
-        checked(*only, *of_kind("no-session")),
+        checked("acp", *ONLY, *of_kind("garbage")),
+        checked("acp", *ONLY, *of_kind("no-object")),
+        checked("acp", *ONLY, *of_kind("no-session")),
     )
 
     assert [code for code, _ in ends] == [3, 2, 2]
@@ -168,9 +167,20 @@ async def test_a_daemon_that_nothing_is_written_on_does_not_outlive_the_check(
 ) -> None:
     where = tmp_path / "pid"
 
-    await checked("acp", "--only", "text.quiet", *of_kind("gets-away", str(where)))
+    await checked("acp", *ONLY, *of_kind("gets-away", str(where)))
 
     assert state_of(where) in ("", "Z")
+
+
+@pytest.mark.scenario("K23", part="killed")
+@pytest.mark.skipif(sys.platform != "linux", reason="takes Linux to find it")
+async def test_a_target_that_kills_who_sees_it_off_is_seen_off_all_the_same(tmp_path: Path) -> None:
+    temporary = {"TMPDIR": str(tmp_path)}
+
+    code, shown = await checked("acp", *ONLY, *of_kind("kills-the-keeper"), env=temporary)
+
+    assert (code, "kills-the-keeper 1" in shown) == (3, True)
+    assert left_in(tmp_path) == []
 
 
 @pytest.mark.scenario("K24")

@@ -303,5 +303,9 @@ def _folder(*, owns: bool) -> Generator[Path]:
     words = [sys.executable, "-I", "-S", str(Path(keeper.__file__)), str(folder)]
     words += [str(os.getpid())] if owns else []
     began = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603, TID251 - a judge has no run
-    with began:
-        yield folder  # its input is closed behind this, and then it is waited for
+    try:
+        with began:
+            yield folder  # its input is closed behind this, and then it is waited for
+    finally:
+        if folder.exists():  # a target has killed it
+            keeper.see_off(folder)

@@ -47,6 +47,15 @@ def sweep(mark: str, also: Iterable[KnownProcess] = ()) -> int:
     return len(left)
 
 
+def see_off(folder: Path, also: Iterable[KnownProcess] = ()) -> None:
+    """Nothing of a check is left behind this, no process and no file."""
+    for _ in range(_ROUNDS):
+        if not sweep(folder.name, also):
+            break
+        time.sleep(_PAUSE)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def below(ancestor: int) -> set[KnownProcess]:
     """Who descends from a process, without this one."""
     parents: dict[int, list[KnownProcess]] = {}
@@ -103,11 +112,7 @@ def main(folder: str, judge: str = "") -> None:
         known = {one for one in known if _is_there(one)} | below(int(judge))
     if judge and os.getppid() == int(judge):
         known |= below(int(judge))
-    for _ in range(_ROUNDS):
-        if not sweep(Path(folder).name, known):
-            break
-        time.sleep(_PAUSE)
-    shutil.rmtree(folder, ignore_errors=True)
+    see_off(Path(folder), known)
 
 
 if __name__ == "__main__":

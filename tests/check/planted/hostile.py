@@ -5,11 +5,14 @@ python hostile.py HOW
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import sys
 import urllib.request
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 GARBAGE = (
@@ -47,6 +50,16 @@ def get_away(where: str) -> None:
     os.execve("/bin/sleep", ["sleep", "600"], {})  # noqa: S606 - on purpose
 
 
+def kill_the_keeper() -> None:
+    """Who sees everything off when the check is over: this one's, and nobody else's."""
+    own = str(Path(os.environ["HOME"]).parents[1]).encode()
+    for one in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            words = (one / "cmdline").read_bytes().split(b"\0")
+            if own in words and any(word.endswith(b"keeper.py") for word in words):
+                os.kill(int(one.name), signal.SIGKILL)
+
+
 def asked(text: str) -> str:
     """What the model says."""
     told = {"model": "m", "messages": [{"role": "user", "content": text}]}
@@ -81,6 +94,8 @@ def answer(how: str, message: Mapping[str, Any]) -> None:
 def main(how: str, where: str = "") -> None:
     if how == "gets-away":
         get_away(where)
+    if how == "kills-the-keeper":
+        kill_the_keeper()
     for line in sys.stdin:
         if how == "garbage":
             os.write(1, b"\n".join(GARBAGE) + b"\n")
