@@ -36,6 +36,15 @@ import os
 os.write(2, b"e" * (3 << 20))
 os.write(1, b"x" * (40 << 20) + b"\nlast\n")
 """
+NONSENSE = r"""
+import socket, sys
+with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as server:
+    while True:
+        with server.accept()[0] as one, open(sys.argv[2], "a") as asked:
+            asked.write("once ")
+            asked.flush()
+            one.sendall(b"nonsense\r\n\r\n")
+"""
 ONLY = ("--only", "text.quiet")
 WAITED = "the target waited 3.0 s for a processor"
 
@@ -90,17 +99,16 @@ async def test_what_nobody_can_read_is_passed_over_and_what_is_no_answer_is_said
 
 
 @pytest.mark.scenario("K22")
-async def test_a_server_that_speaks_no_http_is_said_to_be_one() -> None:
-    async def nonsense(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"nonsense\r\n\r\n")
-        writer.close()
+async def test_a_server_that_speaks_no_http_is_said_to_be_one_when_it_is_first_heard(
+    tmp_path: Path,
+) -> None:
+    asked = tmp_path / "asked"
+    command = [sys.executable, "-c", NONSENSE, "{port}", str(asked)]
 
-    server = await asyncio.start_server(nonsense, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
+    with pytest.raises(CannotStart, match="cannot be asked"):
+        await judged(Subject("agui", "http://127.0.0.1:{port}/agui", command=command).maker())
 
-    async with server:
-        with pytest.raises(CannotStart, match="cannot be asked"):
-            await judged(Subject("responses", f"http://127.0.0.1:{port}/v1/responses").maker())
+    assert asked.read_text("utf-8") == "once "
 
 
 def hears_no_text(_: str, tools: object) -> object:

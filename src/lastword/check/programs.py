@@ -148,4 +148,7 @@ class Started:
 
 def _placed(word: str) -> str:
     """A file as the person meant it, from where they stand; a program is started elsewhere."""
-    return str(Path(word).absolute()) if Path(word).is_file() else word
+    try:
+        return str(Path(word).absolute()) if Path(word).is_file() else word
+    except OSError:  # it is no path, but a program, or what one is told
+        return word
