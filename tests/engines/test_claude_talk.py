@@ -48,6 +48,21 @@ async def test_thinking_and_ids_are_given_back_and_nothing_is_put_between() -> N
 
 
 @pytest.mark.scenario("E43")
+async def test_the_model_that_it_asks_if_nobody_says_which_takes_every_turn() -> None:
+    async with claude() as one, Runtime(one.engine) as r:
+        one.options.model = one.options.system_prompt = None
+        session = r.session("s")
+        for text in ("one", "two", "three"):
+            one.answer(f"It is {text}.")
+            ticket = await session.send(text)
+            assert await ticket.outcome() == Outcome.COMPLETED, ticket.error
+        await check_log(session)
+
+    spoken = [m["role"] for m in one.provider.requests[-1].messages if m["role"] != "system"]
+    assert spoken == ["user", "assistant"] * 2 + ["user"]
+
+
+@pytest.mark.scenario("E43")
 async def test_what_is_said_meanwhile_comes_before_the_next_request() -> None:
     latch = Latch()
 

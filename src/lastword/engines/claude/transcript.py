@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -46,7 +46,7 @@ class CliTalk:
         path.parent.mkdir(parents=True, mode=0o700)
         parent: str | None = None
         with path.open("w", encoding="utf-8") as file:
-            for message in lines:
+            for one in self._lines(lines, model):
                 own = str(uuid.uuid4())
                 line = {
                     "parentUuid": parent,
@@ -55,13 +55,19 @@ class CliTalk:
                     "cwd": cwd,
                     "sessionId": self.session,
                     "version": VERSION,
-                    "type": message["role"],
-                    "message": _whole(message, own, model),
+                    **one,
                     "uuid": own,
                     "timestamp": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S}.000Z",
                 }
                 file.write(f"{json.dumps(line)}\n")
                 parent = own
+
+    def _lines(self, messages: Sequence[Item], model: str) -> Iterator[Item]:
+        today = f"{datetime.now(UTC):%Y-%m-%d}"
+        for place, message in enumerate(messages):
+            yield {"type": message["role"], "message": _whole(message, str(uuid.uuid4()), model)}
+            if place == 0:  # where newer models are told of the day; of nothing is refused
+                yield {"type": "attachment", "attachment": {"type": "date", "date": today}}
 
 
 def talk(history: Sequence[Shown], whose: str) -> CliTalk:
