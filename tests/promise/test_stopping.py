@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from concurrent.futures import Future
 
 import pytest
@@ -367,3 +368,25 @@ async def test_whoever_stalls_the_loop_is_named_with_its_run(
         assert await ticket.outcome() == Outcome.COMPLETED
 
     assert "event loop stalled task='run s#1: title'" in caplog.text
+
+
+@pytest.mark.scenario("S21")
+async def test_what_ends_as_soon_as_its_process_can_run_again_is_not_named() -> None:
+    latch = Latch()
+
+    async def engine(run: Run) -> None:
+        try:
+            await latch.wait()
+        finally:
+            time.sleep(0.2)  # noqa: ASYNC251 - the engine's own: nothing else of the loop runs
+            for _ in range(4):
+                await asyncio.sleep(0)
+
+    async with Runtime(engine, deadline=0.1, grace=0.05) as r:
+        session = r.session("s")
+        await session.send("go")
+        await latch.came.wait()
+        receipt = await session.stop()
+
+    assert receipt.quiet
+    assert receipt.took > 0.1

@@ -161,6 +161,8 @@ class Settlement:
             if not await ended(ends.living, min(_AGAIN, left)):
                 for going in self.goings:
                     going.cancel()
+        for _ in range(_PASSES if ends.living else 0):  # if all this time nothing could run here
+            await asyncio.sleep(0)
 
     def _finish(self) -> None:
         receipt = replace(self.receipt(), later=None)
