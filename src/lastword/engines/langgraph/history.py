@@ -74,7 +74,8 @@ def whole(
     messages: Sequence[BaseMessage], known: Callable[[], Mapping[str, str]]
 ) -> list[BaseMessage]:
     """The same, with a result for each call: where a graph keeps messages of its own, a stop may
-    have left some without. `known` has what became of a call, by the id that its provider gave."""
+    have left some without. `known` has what became of a call, by the id that its provider gave.
+    And what a model said that is not arguments is given back as an object, as the log's is."""
     shown = list[BaseMessage]()
     waiting = dict[str, str]()  # calls of the answer before, and their names
     for message in messages:
@@ -85,8 +86,25 @@ def whole(
             waiting = {}
         if isinstance(message, AIMessage):
             waiting = {call["id"]: call["name"] for call in message.tool_calls if call["id"]}
-        shown.append(message)
+            shown.append(_with_arguments(message))
+        else:
+            shown.append(message)
     return [*shown, *_missing(waiting, known)]
+
+
+def _with_arguments(message: AIMessage) -> AIMessage:
+    said, bad = message.content, message.invalid_tool_calls
+    blocks = said if isinstance(said, str) else [_with_object(block) for block in said]
+    objects = [{**one, "args": as_object(one["args"] or "{}")} for one in bad]
+    if (blocks, objects) == (said, bad):
+        return message
+    return message.model_copy(update={"content": blocks, "invalid_tool_calls": objects})
+
+
+def _with_object(block: str | dict[Any, Any]) -> str | dict[Any, Any]:
+    if isinstance(block, str) or block.get("type") != "function_call":
+        return block
+    return {**block, "arguments": as_object(block.get("arguments") or "{}")}
 
 
 def _missing(
