@@ -52,7 +52,8 @@ class OpenAI(SdkEngine[AsyncOpenAI]):
                     used = chunk.usage.prompt_tokens, chunk.usage.completion_tokens
                 for choice in chunk.choices:
                     finish = choice.finish_reason or finish
-                    await heard.think(getattr(choice.delta, "reasoning_content", None) or "")
+                    if extra := choice.delta.model_extra:
+                        await heard.think(extra.get("reasoning_content") or "")
                     await heard.text(choice.delta.content or choice.delta.refusal or "")
                     for part in choice.delta.tool_calls or ():
                         _join(calls.setdefault(part.index, ["", "", ""]), part)

@@ -115,12 +115,18 @@ class Journal:
 
     def add(self, *entries: Entry) -> None:
         """To be committed next."""
-        for entry in stamped(entries, self._clock()) if not self.closed else ():
-            last = self._pending[-1] if self._pending else None
-            if not isinstance(entry, Text | Thinking):
-                self._pending.append(entry)
-            elif not (isinstance(last, _Speech) and last.goes_on_with(entry)):
-                self._pending.append(_Speech(entry))
+        if self.closed:
+            return
+        for entry in entries:
+            if isinstance(entry, (Text, Thinking)):  # it tells no time, and may be a token
+                self._add_speech(entry)
+            else:
+                self._pending.extend(stamped((entry,), self._clock()))
+
+    def _add_speech(self, said: Text | Thinking) -> None:
+        last = self._pending[-1] if self._pending else None
+        if not (isinstance(last, _Speech) and last.goes_on_with(said)):
+            self._pending.append(_Speech(said))
 
     def add_message(self, said: Said) -> None:
         """To be committed next, or not at all: its sender waits for that one commit."""

@@ -26,6 +26,7 @@ from lastword.runtime.executor import calling
 from lastword.runtime.framework import ForFrameworks
 from lastword.runtime.streaming import Streaming
 
+_SPEECH = (Text, Thinking)
 _BREATH = 64  # a run that only ever speaks gives way to the event loop once in so many
 
 
@@ -113,9 +114,11 @@ class Speaking(ForFrameworks):
             await self._tell(Typing(self._hold.run, on=True))
 
     def _stream(self, fact: Text | Thinking) -> Coroutine[Any, Any, None]:
-        """A store that ends with the process is not waited for."""
+        """A store that ends with the process is not waited for, so nothing waits here either."""
         speech = self._going.speech
-        if not (speech.waits and self._hold.granted):
+        if not speech.waits:
+            return self._say(fact)
+        if not self._hold.granted:
             return self._tell(fact)
         speech.streams = speech.streams or Streaming(self._say, self._going.helpers)
         return speech.streams.take(fact)
@@ -131,7 +134,7 @@ class Speaking(ForFrameworks):
             await self._sink.send(fact=fact)
             return
         speech, piece = self._going.speech, None
-        said = fact if isinstance(fact, Text | Thinking) else None
+        said = fact if isinstance(fact, _SPEECH) else None
         if said and speech.waits and self._hold.granted:
             piece = await speech.stored(said, lambda: self._hold.current)
         out = self._hold.publish(fact, piece)

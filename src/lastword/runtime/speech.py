@@ -42,22 +42,22 @@ class Speech:
         self.streams: Streaming | None = None  # once its run passes on what a model streams
         self._run = run
         self._journal = journal
-        self._said = {"text": 0, "thinking": 0}
+        self._said: dict[Literal["text", "thinking"], int] = {"text": 0, "thinking": 0}
         self.pieces: dict[Piece, None] = {}  # stored, and not known to have arrived
 
-    def note(self, entry: Text | Thinking) -> Piece:
+    def note(self, entry: Text | Thinking) -> None:
         """Write it down."""
-        of = "text" if isinstance(entry, Text) else "thinking"
-        self._said[of] += len(entry.text)
+        self._said[_kind(entry)] += len(entry.text)
         self._journal.add(entry)  # in the same step as what comes before and after it
-        return Piece(of, len(entry.text), self._said[of])
 
     async def stored(self, entry: Text | Thinking, wanted: Callable[[], bool]) -> Piece:
         """Write it down; it is stored when this returns, or not wanted any more.
 
         What cannot be stored is not shown: as with a call, whoever wanted to say it is told.
         """
-        piece = self.note(entry)
+        self.note(entry)
+        of = _kind(entry)
+        piece = Piece(of, len(entry.text), self._said[of])
         self.pieces[piece] = None
         if self.waits:
             try:
@@ -93,3 +93,7 @@ class Speech:
     def _unshown(self, piece: Piece) -> Unshown:
         back = self._said[piece.of] - piece.end + piece.length
         return Unshown(self._run, back, piece.length, piece.of)
+
+
+def _kind(said: Text | Thinking) -> Literal["text", "thinking"]:
+    return "text" if type(said) is Text else "thinking"

@@ -66,7 +66,11 @@ class HeardAnswer:
         if piece:
             self._join("assistant", piece)
             self.said = True
-            await self._pass_on(self.run.emit(piece, soon=True))
+            try:  # not by `_pass_on`: a token costs no coroutine more
+                await self.run.emit(piece, soon=True)
+            except Exception as error:
+                self.own = error
+                raise
 
     async def think(self, piece: str) -> None:
         """It thinks this."""

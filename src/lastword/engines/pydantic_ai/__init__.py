@@ -12,7 +12,6 @@ from typing import Any
 
 from pydantic_ai import Agent
 from pydantic_ai.agent import AbstractAgent
-from pydantic_ai.capabilities import UseThreadExecutor
 from pydantic_ai.exceptions import AgentRunError
 from pydantic_ai.messages import (
     AgentStreamEvent,
@@ -46,6 +45,7 @@ from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import content_of, native_of
 from lastword.engines.pydantic_ai.names import look
 from lastword.engines.pydantic_ai.prompt import Prompted
+from lastword.engines.pydantic_ai.quiet import RunThreads
 from lastword.engines.pydantic_ai.rendering import rendered
 from lastword.engines.pydantic_ai.trouble import GARBLED, in_words
 from lastword.runtime.run import Run
@@ -100,7 +100,7 @@ class PydanticAI:
         capabilities = [
             Fenced(calls),
             Sending(calls, self._approve, self._fitting, told),
-            UseThreadExecutor(run.executor),
+            RunThreads(run.executor),
             Prompted(),
         ]
         async with self._agent.iter(

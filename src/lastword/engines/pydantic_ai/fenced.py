@@ -21,7 +21,6 @@ from typing import Any
 
 from pydantic_ai import Agent
 from pydantic_ai.capabilities import (
-    AbstractCapability,
     AgentCapability,
     CapabilityOrdering,
     WrapOutputProcessHandler,
@@ -51,6 +50,7 @@ from lastword.engines.pydantic_ai.fitting import Fitting
 from lastword.engines.pydantic_ai.history import with_own_ids
 from lastword.engines.pydantic_ai.innermost import hold_functions, hold_toolsets
 from lastword.engines.pydantic_ai.names import look
+from lastword.engines.pydantic_ai.quiet import Quiet
 from lastword.engines.pydantic_ai.requests import hold_models
 from lastword.engines.pydantic_ai.sendable import safe_parameters
 from lastword.engines.pydantic_ai.trouble import broke_off
@@ -91,7 +91,7 @@ def hold_nested_agents() -> None:
 
 
 @dataclass
-class Fenced(AbstractCapability[Any]):
+class Fenced(Quiet):
     """Tools. For one run of lastword's; without its calls, for an agent inside a run."""
 
     calls: ModelCalls | None = None
@@ -155,7 +155,7 @@ def _as_call(context: OutputContext, output: object) -> ToolCallPart:
 
 
 @dataclass
-class Sending(AbstractCapability[Any]):
+class Sending(Quiet):
     """Requests to the model, and what it asks for."""
 
     calls: ModelCalls | None = None

@@ -10,15 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessage, ModelRequest, SystemPromptPart
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 
+from lastword.engines.pydantic_ai.quiet import Quiet
+
 
 @dataclass
-class Prompted(AbstractCapability[Any]):
+class Prompted(Quiet):
     """For one run."""
 
     id: str | None = field(default="lastword-prompt", kw_only=True)

@@ -43,34 +43,42 @@ class Seam:
 
     def hold(self) -> None:
         """Hold all kinds there are by now; what is made later is held as it is read."""
-        for kind in _kinds(self._root):
-            self.hold_kind(kind)
+        homes = {home: kind for kind in _kinds(self._root) for home in kind.__mro__}
+        for home, kind in homes.items():  # each once, whatever is made of it
+            self._hold_home(home, kind)
 
     def hold_kind(self, kind: type[Any]) -> None:
         """Hold one, which may have nothing in common with the others but its methods."""
         for home in kind.__mro__:
-            if home in (object, self._root):
-                continue
-            if "__getattribute__" in vars(home) or not issubclass(kind, self._root):
-                self._hold_reads(home)
-            for name, check in self._checks.items():
-                function = vars(home).get(name)
-                if isinstance(function, FunctionType) and self._wants(function):
-                    with suppress(TypeError):  # a kind that cannot be changed is held as it is read
-                        setattr(home, name, _with(check, function, 1))
+            self._hold_home(home, kind)
+
+    def _hold_home(self, home: type[Any], kind: type[Any]) -> None:
+        """Hold what of a kind is written there."""
+        if home in (object, self._root):
+            return
+        own = vars(home)
+        if "__getattribute__" in own or not issubclass(kind, self._root):
+            self._hold_reads(home)
+        for name in self._checks.keys() & own.keys():
+            check, function = self._checks[name], own[name]
+            if isinstance(function, FunctionType) and self._wants(function):
+                with suppress(TypeError):  # a kind that cannot be changed is held as it is read
+                    setattr(home, name, _with(check, function, 1))
 
     def _hold_reads(self, kind: type[Any]) -> None:
         if kind in self._reads:
             return
         self._reads.add(kind)
         unheld = cast("Callable[[Any, str], Any]", kind.__getattribute__)
+        known = frozenset((*self._checks, *self._leads_to))
 
         def read(self_: Any, name: str) -> Any:  # noqa: ANN401 - whatever there is
+            if name not in known:  # thousands of these are read in a turn
+                return unheld(self_, name)
             if name in self._checks:
                 return self._held(_found(unheld, self_, name), self._checks[name])
             found = unheld(self_, name)
-            if name in self._leads_to:
-                self._others.hold_kind(cast("type[Any]", type(found)))
+            self._others.hold_kind(cast("type[Any]", type(found)))
             return found
 
         with suppress(TypeError):
