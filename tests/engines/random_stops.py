@@ -36,7 +36,8 @@ _WHOLE = 18  # deeds of a turn that nobody ends: what is heard, and where tools 
 _MOST_STEPS = 40
 _ROUNDED = 0.001  # seconds between two clocks
 _RETURNS = 0.004  # seconds in which a tool that has said that it ends does, on a busy machine
-_PROGRAM = ("sleep", "60")
+_PROGRAM = ("sh", "-c", "trap '' TERM; exec sleep 60")  # it has to be killed
+_GRACE = 0.05  # seconds until it is
 _HEARD = ("text", "thinking", "progress", "typing")
 
 
@@ -152,7 +153,7 @@ async def tried(one: Scripted, how: How, chance: random.Random) -> Trial:
     for tool in (world.fetch, world.write, world.build):
         one.tool(tool)
     one.provider.always(script)
-    async with Runtime(one.engine, sink=world.hear) as runtime:
+    async with Runtime(one.engine, sink=world.hear, grace=_GRACE) as runtime:
         session = runtime.session("s")
         first = await session.send("go")
         over = asyncio.ensure_future(first.outcome())
