@@ -43,20 +43,22 @@ GRAPHS = ("chat", "responses", "anthropic", "nodes")
 
 
 @asynccontextmanager
-async def chat_model(provider: Provider, format: str) -> AsyncGenerator[BaseChatModel]:
+async def chat_model(
+    provider: Provider, format: str, *, retries: int = 0
+) -> AsyncGenerator[BaseChatModel]:
     """A model of LangChain's, in one of the formats, whose client is closed at the end."""
     key = SecretStr("k")
     if format == "anthropic":
         name, thinks = "claude-opus-4-8", {"type": "adaptive"}
         more: dict[str, Any] = {"model_name": name, "thinking": thinks, "base_url": provider.url}
-        model: Any = ChatAnthropic(api_key=key, max_retries=0, **more)
+        model: Any = ChatAnthropic(api_key=key, max_retries=retries, **more)
     else:
         more = {"model": "gpt-5", "stream_usage": True}
         if format == "responses":
             kept = {"store": False, "include": ["reasoning.encrypted_content"]}
             more |= {"use_responses_api": True, **kept}
         url = f"{provider.url}/v1"
-        model = ChatOpenAI(base_url=url, api_key=key, max_retries=0, **more)
+        model = ChatOpenAI(base_url=url, api_key=key, max_retries=retries, **more)
     try:
         yield model
     finally:
@@ -181,7 +183,12 @@ def _calls(state: MessagesState) -> list[Any]:
 
 @asynccontextmanager
 async def engine(
-    kind: str, provider: Provider, tools: list[Callable[..., Any]], writes: list[Written]
+    kind: str,
+    provider: Provider,
+    tools: list[Callable[..., Any]],
+    writes: list[Written],
+    *,
+    retries: int = 0,
 ) -> AsyncGenerator[Callable[[Run], Any]]:
     """An engine over a graph that has these tools, by the time of its first run."""
     made, saver = dict[int, LangGraph](), WatchedSaver(writes)
@@ -196,5 +203,6 @@ async def engine(
             made[len(tools)] = LangGraph(graph)
         await made[len(tools)](run)
 
-    async with chat_model(provider, "chat" if kind == "nodes" else kind) as model:
+    spoken = "chat" if kind == "nodes" else kind
+    async with chat_model(provider, spoken, retries=retries) as model:
         yield run

@@ -55,7 +55,7 @@ class ClaudeCli(Scripted):
 
 
 @asynccontextmanager
-async def claude(served: Served = None) -> AsyncGenerator[ClaudeCli]:
+async def claude(*, served: Served = None, retries: int = 0) -> AsyncGenerator[ClaudeCli]:
     """An agent of the Claude Agent SDK. Its tools go by their own names, as all others do."""
     if not cli_is_here():
         pytest.skip("the claude-agent-sdk of this platform brings no CLI")
@@ -64,7 +64,7 @@ async def claude(served: Served = None) -> AsyncGenerator[ClaudeCli]:
             "ANTHROPIC_BASE_URL": provider.url,
             "ANTHROPIC_API_KEY": "k",
             "CLAUDE_AGENT_SDK_MCP_NO_PREFIX": "1",
-            "CLAUDE_CODE_MAX_RETRIES": "0",
+            "CLAUDE_CODE_MAX_RETRIES": str(retries),
         }
         with TemporaryDirectory() as cwd:
             options = ClaudeAgentOptions(

@@ -11,12 +11,14 @@ from tests.engines.told import Scripted, Served, Tool, Written
 
 
 @asynccontextmanager
-async def langgraph(kind: str, served: Served = None) -> AsyncGenerator[Scripted]:
+async def langgraph(
+    kind: str, *, served: Served = None, retries: int = 0
+) -> AsyncGenerator[Scripted]:
     """A graph of LangGraph's."""
     tools, writes = list[Tool](), list[Written]()
     async with (
         served or Provider() as provider,
-        graphs.engine(kind, provider, tools, writes) as own,
+        graphs.engine(kind, provider, tools, writes, retries=retries) as own,
     ):
         scripted = Scripted(provider, own, tools.append, in_tasks=True)
         scripted.writes = writes

@@ -14,9 +14,11 @@ from tests.engines.wire import model
 
 
 @asynccontextmanager
-async def pydantic_ai(format: str, served: Served = None) -> AsyncGenerator[Scripted]:
+async def pydantic_ai(
+    format: str, *, served: Served = None, retries: int = 0
+) -> AsyncGenerator[Scripted]:
     """A pydantic-ai agent."""
-    async with served or Provider() as provider, model(provider, format) as own:
+    async with served or Provider() as provider, model(provider, format, retries=retries) as own:
         agent = Agent(own)
         yield Scripted(provider, PydanticAI(agent), agent.tool_plain)
         assert provider.refused == []

@@ -18,7 +18,11 @@ from tests.engines.told import Scripted, Served, Tool
 
 @asynccontextmanager
 async def sdk_loop(
-    format: str, compaction: Compaction | None = None, served: Served = None
+    format: str,
+    compaction: Compaction | None = None,
+    *,
+    served: Served = None,
+    retries: int = 0,
 ) -> AsyncGenerator[Scripted]:
     """A loop over a provider's own client."""
     tools: list[Tool] = []
@@ -29,7 +33,7 @@ async def sdk_loop(
     async with served or Provider() as provider:
         if format == "anthropic":
             url = provider.url
-            async with AsyncAnthropic(base_url=url, api_key="k", max_retries=0) as client:
+            async with AsyncAnthropic(base_url=url, api_key="k", max_retries=retries) as client:
                 thinks = {"type": "adaptive"}
                 own = Anthropic(
                     client, "claude-opus-4-8", tools=given, compaction=compaction, thinking=thinks
@@ -38,7 +42,7 @@ async def sdk_loop(
         else:
             url = f"{provider.url}/v1"
             kind = OpenAI if format == "chat" else OpenAIResponses
-            async with AsyncOpenAI(base_url=url, api_key="k", max_retries=0) as client:
+            async with AsyncOpenAI(base_url=url, api_key="k", max_retries=retries) as client:
                 own = kind(client, "gpt-5", tools=given, compaction=compaction)
                 yield Scripted(provider, own, tools.append)
         assert provider.refused == []

@@ -18,12 +18,12 @@ from tests.engines.subject_langgraph import langgraph
 from tests.engines.subject_plain import plain
 from tests.engines.subject_pydantic_ai import pydantic_ai
 from tests.engines.subject_sdk import sdk_loop
-from tests.engines.told import Scripted, Subject
+from tests.engines.told import Opens, Subject
 from tests.engines.wire import FORMATS
 
 AGENTS_FORMATS = ["chat", "responses"]
 PLAIN = {kind: partial(plain, kind) for kind in ("function", "generator")}
-SCRIPTED: dict[str, Callable[[], AbstractAsyncContextManager[Scripted]]] = {
+SCRIPTED: dict[str, Opens] = {
     **{f"pydantic-ai {spoken}": partial(pydantic_ai, spoken) for spoken in FORMATS},
     **{f"sdk {spoken}": partial(sdk_loop, spoken) for spoken in FORMATS},
     **{f"openai-agents {spoken}": partial(openai_agents, spoken) for spoken in AGENTS_FORMATS},
@@ -31,12 +31,13 @@ SCRIPTED: dict[str, Callable[[], AbstractAsyncContextManager[Scripted]]] = {
 }
 """Engines that ask a scripted provider: these are stopped at random, too."""
 
-HEAVY: dict[str, Callable[[], AbstractAsyncContextManager[Scripted]]] = {"claude": claude}
+HEAVY: dict[str, Opens] = {"claude": claude}
 """Engines that start a program for each turn: not stopped at every step, and seldom at random."""
 
-SUBJECTS: Mapping[str, Callable[[], AbstractAsyncContextManager[Subject]]] = (
-    PLAIN | SCRIPTED | HEAVY
-)
+TALKING: Mapping[str, Opens] = SCRIPTED | HEAVY
+"""All that ask a provider."""
+
+SUBJECTS: Mapping[str, Callable[[], AbstractAsyncContextManager[Subject]]] = PLAIN | TALKING
 
 
 def subject(kind: str) -> AbstractAsyncContextManager[Subject]:

@@ -7,6 +7,8 @@ import threading
 from pathlib import Path
 
 import pytest
+from mcp.client.session import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from lastword import Outcome, Runtime, Status, Token
 from lastword.agent.permission import Questions, QuestionWithdrawn
@@ -14,13 +16,14 @@ from lastword.agent.rules import Rules
 from lastword.core.entries import Result
 from lastword.runtime.call import Call as Made
 from lastword.testing.provider import Call
+from tests.agent.test_mcp import SERVER, called_off, recorded
 from tests.engines.stories import run_here
-from tests.engines.subjects import SCRIPTED
+from tests.engines.subjects import TALKING
 from tests.promise.stories import Latch, check_log, heard_by
-from tests.promise.workshop import STUBBORN, gone, is_up, until
+from tests.promise.workshop import until
 from tests.scenarios import ROOT
 
-pytestmark = pytest.mark.parametrize("kind", SCRIPTED)
+pytestmark = pytest.mark.parametrize("kind", TALKING)
 
 
 @pytest.mark.scenario("G1")
@@ -39,7 +42,7 @@ async def test_of_five_calls_those_that_were_not_allowed_yet_never_begin(kind: s
         if "1" not in str(call.arguments) and "2" not in str(call.arguments):
             await Latch().wait()
 
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, before_tool=ask) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, before_tool=ask) as r:
         one.tool(step)
         one.answer(*[Call("step", {"n": n}) for n in range(1, 6)])
         session = r.session("s")
@@ -60,7 +63,7 @@ async def test_of_five_calls_those_that_were_not_allowed_yet_never_begin(kind: s
         assert told.count("[not started]") == 3
         assert "did 1" in told
         await check_log(session)
-    assert made == [1, 2]
+    assert sorted(made) == [1, 2]
 
 
 @pytest.mark.scenario("G2", part="thread")
@@ -78,7 +81,7 @@ async def test_of_four_calls_one_holds_its_thread_and_its_late_result_is_nobody_
     async def quick() -> str:
         return "done"
 
-    async with SCRIPTED[kind]() as one, Runtime(one.engine) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine) as r:
         one.tool(wedge)
         one.tool(quick)
         one.answer(Call("wedge", {}), *[Call("quick", {})] * 3)
@@ -107,7 +110,7 @@ async def test_a_stop_withdraws_the_question_before_a_call(kind: str) -> None:
         return "wiped"
 
     before = questions.as_before_tool()
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, before_tool=before) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, before_tool=before) as r:
         one.tool(wipe)
         one.answer(Call("wipe", {"name": "a"}), Call("wipe", {"name": "b"}))
         session = r.session("s")
@@ -134,7 +137,7 @@ async def test_what_is_not_allowed_is_the_model_s_to_hear_and_the_answer_goes_on
         return f"wiped {name}"
 
     before = questions.as_before_tool()
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, before_tool=before) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, before_tool=before) as r:
         one.tool(wipe)
         one.answer(Call("wipe", {"name": "a"}))
         one.answer(Call("wipe", {"name": "b"}))
@@ -156,6 +159,32 @@ async def test_what_is_not_allowed_is_the_model_s_to_hear_and_the_answer_goes_on
     assert called == ["b"]
 
 
+@pytest.mark.scenario("G6", part="engines")
+async def test_a_call_that_waits_for_a_team_s_mcp_server_is_called_off(
+    kind: str, tmp_path: Path
+) -> None:
+    async def wait() -> str:
+        return str(await server.call_tool("wait", {}))
+
+    started = StdioServerParameters(command=sys.executable, args=[str(SERVER), str(tmp_path)])
+    async with stdio_client(started) as ends, ClientSession(*ends) as server:
+        await server.initialize()
+        async with TALKING[kind]() as one, Runtime(one.engine) as r:
+            one.tool(wait)
+            one.answer(Call("wait", {}))
+            session = r.session("s")
+            await session.send("go")
+            await until(lambda: "waits" in recorded(tmp_path))
+            receipt = await session.stop()
+            assert receipt.quiet
+            may_have = [("wait", Status.MAY_HAVE_EXECUTED)]
+            assert [(c.name, c.status) for c in receipt.calls] == may_have
+            await until(lambda: called_off(tmp_path))
+            one.answer("fine")
+            assert await (await session.send("and?")).outcome() == Outcome.COMPLETED
+            await check_log(session)
+
+
 @pytest.mark.scenario("G7")
 async def test_a_tool_has_a_token_by_which_a_resource_refuses_the_older_answer(kind: str) -> None:
     tokens: list[Token] = []
@@ -164,7 +193,7 @@ async def test_a_tool_has_a_token_by_which_a_resource_refuses_the_older_answer(k
         tokens.append(run_here().token)
         return "written"
 
-    async with SCRIPTED[kind]() as one, Runtime(one.engine) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine) as r:
         one.tool(write)
         session = r.session("s")
         for _ in range(2):
@@ -176,42 +205,12 @@ async def test_a_tool_has_a_token_by_which_a_resource_refuses_the_older_answer(k
     assert tokens[0].generation < tokens[1].generation
 
 
-@pytest.mark.scenario("P1", part="processes")
-@pytest.mark.scenario("S11", part="processes")
-async def test_what_a_tool_started_ends_with_the_answer_and_is_named(kind: str) -> None:
-    pids: list[int] = []
-
-    async def build() -> str:
-        process = await run_here().spawn(shell=STUBBORN)
-        await is_up(process)
-        pids.append(process.pid)
-        await process.wait()
-        return "built"
-
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, grace=0.1) as r:
-        one.tool(build)
-        one.answer(Call("build", {}))
-        session = r.session("s")
-        await session.send("build it")
-        await until(lambda: pids)
-        receipt = await session.stop()
-        assert receipt.quiet
-        assert gone(pids[0])
-        assert "killed" in {process.fate for process in receipt.processes}
-
-
 @pytest.mark.scenario("X6", part="agent")
-async def test_malformed_arguments_are_an_error_for_the_model_and_brick_nothing(
-    kind: str, request: pytest.FixtureRequest
-) -> None:
-    if kind == "langgraph responses":
-        why = "within one run LangChain gives this API its malformed arguments back: a limit"
-        request.applymarker(pytest.mark.xfail(reason=why, strict=True))
-
+async def test_malformed_arguments_are_an_error_for_the_model_and_brick_nothing(kind: str) -> None:
     async def look(path: str) -> str:
         return path
 
-    async with SCRIPTED[kind]() as one, Runtime(one.engine) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine) as r:
         one.tool(look)
         one.answer(Call("look", raw='{"path'), Call("nowhere", {"x": 1}))
         one.answer("Sorry.")
@@ -224,70 +223,6 @@ async def test_malformed_arguments_are_an_error_for_the_model_and_brick_nothing(
         results = [entry for entry in await session.log() if isinstance(entry, Result)]
         assert [result.status for result in results] == [Status.NOT_STARTED] * 2
         await check_log(session)
-
-
-@pytest.mark.scenario("C1")
-@pytest.mark.scenario("C2", part="library")
-@pytest.mark.scenario("C3")
-async def test_what_a_tool_started_below_it_ends_in_the_same_instant(kind: str) -> None:
-    latch, polite = Latch(), Latch()
-
-    async def below(run: object) -> None:
-        await (latch.wait_stubbornly() if not latch.came.is_set() else polite.wait())
-
-    async def delegate() -> str:
-        run = run_here()
-        wedged = await run.child("wedge", engine=below)
-        await latch.came.wait()
-        other = await run.child("wait", engine=below)
-        await wedged.outcome()
-        return await other.text()
-
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, deadline=0.5, grace=0.1) as r:
-        one.tool(delegate)
-        one.answer(Call("delegate", {}))
-        session = r.session("s")
-        await session.send("go")
-        await polite.came.wait()
-        receipt = await session.stop()
-        assert [(c.session, c.fate) for c in receipt.children] == [
-            ("s#1/1", "unconfirmed"),
-            ("s#1/2", "ended"),
-        ]
-        latch.open.set()
-        assert (await receipt.settled()).quiet
-        await check_log(session)
-
-
-@pytest.mark.scenario("C4")
-async def test_what_a_tool_started_to_be_kept_goes_on_and_waits_for_the_person(kind: str) -> None:
-    latch = Latch()
-
-    async def below(run: object) -> None:
-        await latch.wait()
-        await run_here().emit("found it")
-
-    async def delegate() -> str:
-        await run_here().child("search", engine=below, keep=True)
-        await Latch().wait()
-        return "never"
-
-    async with SCRIPTED[kind]() as one, Runtime(one.engine) as r:
-        one.tool(delegate)
-        one.answer(Call("delegate", {}))
-        session = r.session("s")
-        await session.send("go")
-        await latch.came.wait()
-        receipt = await session.stop()
-        assert [child.fate for child in receipt.children] == ["kept"]
-        latch.open.set()
-        await until(lambda: session.queue)
-        assert len(one.provider.requests) == 1
-        one.answer("fine")
-        one.answer("That is it.")
-        assert await (await session.send("and?")).outcome() == Outcome.COMPLETED
-        await until(lambda: len(one.provider.requests) == 3)
-        assert "found it" in one.provider.requests[2].prompt
 
 
 def killed_in_a_tool(kind: str, database: Path) -> str:
@@ -309,7 +244,7 @@ async def test_killed_in_a_tool_its_calls_may_have_executed_and_the_next_answer_
     async def look() -> str:
         raise AssertionError("it is not run again")
 
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, store=store) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, store=store) as r:
         one.tool(look)
         one.answer("It was cut off.")
         session = r.session("s")

@@ -12,18 +12,18 @@ from lastword import FeedEvent, Outcome, Runtime
 from lastword.core.entries import Finished
 from lastword.testing.provider import Call
 from tests.engines.stories import STOPPED, run_here, said
-from tests.engines.subjects import SCRIPTED
+from tests.engines.subjects import TALKING
 from tests.promise.stories import Latch, check_log
 from tests.promise.workshop import DYING_LOUDLY, gone, is_up, until
 
-pytestmark = pytest.mark.parametrize("kind", SCRIPTED)
+pytestmark = pytest.mark.parametrize("kind", TALKING)
 
 
 @pytest.mark.scenario("A1")
 @pytest.mark.scenario("A2", part="library")
 async def test_a_message_that_is_stopped_at_once_is_no_request(kind: str) -> None:
     heard: list[FeedEvent] = []
-    async with SCRIPTED[kind]() as one:
+    async with TALKING[kind]() as one:
         async with Runtime(one.engine, sink=heard.append) as r:
             session = r.session("s")
             ticket = await session.send("go")
@@ -39,7 +39,7 @@ async def test_a_message_that_is_stopped_at_once_is_no_request(kind: str) -> Non
 async def test_what_was_accepted_before_a_stop_is_never_asked_and_what_comes_after_is(
     kind: str,
 ) -> None:
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, on_message="queue") as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, on_message="queue") as r:
         one.provider.hang()
         session = r.session("s")
         before = [await session.send(text) for text in ("first", "second")]
@@ -60,7 +60,7 @@ async def test_what_was_accepted_before_a_stop_is_never_asked_and_what_comes_aft
 @pytest.mark.scenario("T3")
 async def test_the_last_of_three_messages_is_what_the_model_answers(kind: str) -> None:
     heard: list[FeedEvent] = []
-    async with SCRIPTED[kind]() as one:
+    async with TALKING[kind]() as one:
         first = one.answer("old ", "words", paced=True)
         second = one.answer("words", paced=True)
         one.answer("new words")
@@ -102,7 +102,7 @@ async def test_a_new_answer_begins_at_once_and_its_first_tool_waits_for_the_old_
         found.append(gone(pids[0]))
         return "seen"
 
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, grace=0.3) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, grace=0.3) as r:
         one.tool(build)
         one.tool(look)
         one.answer(Call("build", {}))
@@ -125,7 +125,7 @@ async def test_a_new_answer_begins_at_once_and_its_first_tool_waits_for_the_old_
 @pytest.mark.scenario("T10")
 @pytest.mark.parametrize("ends", ["stop", "takeover"])
 async def test_what_waited_is_dropped_with_its_words_and_never_asked(kind: str, ends: str) -> None:
-    async with SCRIPTED[kind]() as one, Runtime(one.engine) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine) as r:
         one.provider.hang()
         session = r.session("s")
         await session.send("go")
@@ -148,7 +148,7 @@ async def test_what_waited_is_dropped_with_its_words_and_never_asked(kind: str, 
 @pytest.mark.scenario("T6")
 async def test_what_steers_too_late_is_the_next_turn(kind: str) -> None:
     heard: list[FeedEvent] = []
-    async with SCRIPTED[kind]() as one:
+    async with TALKING[kind]() as one:
         answer = one.answer("All said.", paced=True)
         one.answer("Gently, then.")
         async with Runtime(one.engine, sink=heard.append) as r:
@@ -165,7 +165,7 @@ async def test_what_steers_too_late_is_the_next_turn(kind: str) -> None:
 
 @pytest.mark.scenario("T7")
 async def test_what_steers_and_is_stopped_is_in_the_receipt_and_never_asked(kind: str) -> None:
-    async with SCRIPTED[kind]() as one:
+    async with TALKING[kind]() as one:
         one.provider.hang()
         async with Runtime(one.engine) as r:
             session = r.session("s")
@@ -181,7 +181,7 @@ async def test_what_steers_and_is_stopped_is_in_the_receipt_and_never_asked(kind
 
 @pytest.mark.scenario("T8")
 async def test_a_queue_is_asked_in_order_one_turn_each(kind: str) -> None:
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, on_message="queue") as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, on_message="queue") as r:
         first = one.answer("0", paced=True)
         for number in range(1, 4):
             one.answer(f"{number}")
@@ -200,7 +200,7 @@ async def test_a_queue_is_asked_in_order_one_turn_each(kind: str) -> None:
 
 @pytest.mark.scenario("T9")
 async def test_what_was_sent_as_one_is_asked_as_one(kind: str) -> None:
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, on_message="collect") as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, on_message="collect") as r:
         first = one.answer("one", paced=True)
         one.answer("two")
         session = r.session("s")
@@ -225,7 +225,7 @@ async def test_a_message_that_comes_while_a_stopped_tool_will_not_end_is_answere
         await latch.wait_stubbornly()
         return "too late"
 
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, deadline=1.0, grace=0.2) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, deadline=1.0, grace=0.2) as r:
         one.tool(wedge)
         one.answer(Call("wedge", {}))
         session = r.session("s")
@@ -244,7 +244,7 @@ async def test_a_message_that_comes_while_a_stopped_tool_will_not_end_is_answere
 @pytest.mark.scenario("T14")
 async def test_a_turn_that_was_taken_back_is_in_the_log_and_not_in_the_request(kind: str) -> None:
     heard: list[FeedEvent] = []
-    async with SCRIPTED[kind]() as one:
+    async with TALKING[kind]() as one:
         old = one.answer("I was ", "wrong", paced=True)
         one.answer("right")
         async with Runtime(one.engine, sink=heard.append) as r:
@@ -266,7 +266,7 @@ async def test_a_turn_that_was_taken_back_is_in_the_log_and_not_in_the_request(k
 @pytest.mark.scenario("X3")
 async def test_the_model_is_shown_what_the_person_saw_and_that_they_stopped_it(kind: str) -> None:
     heard: list[FeedEvent] = []
-    async with SCRIPTED[kind]() as one:
+    async with TALKING[kind]() as one:
         answer = one.answer("one ", "two ", "three", paced=True)
         one.answer("fine")
         async with Runtime(one.engine, sink=heard.append) as r:
@@ -284,7 +284,7 @@ async def test_the_model_is_shown_what_the_person_saw_and_that_they_stopped_it(k
 
 @pytest.mark.scenario("X4")
 async def test_a_message_that_never_had_its_turn_is_not_shown_to_the_model(kind: str) -> None:
-    async with SCRIPTED[kind]() as one:
+    async with TALKING[kind]() as one:
         one.provider.hang()
         async with Runtime(one.engine, on_message="queue") as r:
             session = r.session("s")

@@ -9,17 +9,17 @@ from lastword import FeedEvent, Outcome, Runtime, Superseded
 from lastword.core.entries import Text, Used
 from lastword.testing.provider import Call
 from tests.engines.stories import run_here, said
-from tests.engines.subjects import SCRIPTED
+from tests.engines.subjects import TALKING
 from tests.promise.stories import Latch, check_log, heard_by, mark_of
 from tests.promise.workshop import until
 
-pytestmark = pytest.mark.parametrize("kind", SCRIPTED)
+pytestmark = pytest.mark.parametrize("kind", TALKING)
 
 
 @pytest.mark.scenario("S2")
 async def test_what_a_provider_sends_after_the_stop_is_nobody_s(kind: str) -> None:
     heard: list[FeedEvent] = []
-    async with SCRIPTED[kind]() as one:
+    async with TALKING[kind]() as one:
         answer = one.answer("one ", *["more "] * 500, paced=True)
         async with Runtime(one.engine, sink=heard.append) as r:
             session = r.session("s")
@@ -52,7 +52,7 @@ async def test_of_what_waits_before_a_sink_nothing_leaves_and_the_one_under_way_
         if len(heard) == 1:
             await latch.wait_stubbornly()
 
-    async with SCRIPTED[kind]() as one:
+    async with TALKING[kind]() as one:
         one.answer("1 ", "2 ", "3 ", "4 ", "5 ")
         async with Runtime(one.engine, sink=sink, deadline=0.5, grace=0.1) as r:
             session = r.session("s")
@@ -69,7 +69,7 @@ async def test_of_what_waits_before_a_sink_nothing_leaves_and_the_one_under_way_
 @pytest.mark.scenario("S4")
 async def test_what_waits_for_its_pace_is_not_said_on_waking(kind: str) -> None:
     heard: list[FeedEvent] = []
-    async with SCRIPTED[kind]() as one:
+    async with TALKING[kind]() as one:
         answer = one.answer("one ", "two ", paced=True)
         async with Runtime(one.engine, sink=heard.append, pace=0.3) as r:
             session = r.session("s")
@@ -85,6 +85,24 @@ async def test_what_waits_for_its_pace_is_not_said_on_waking(kind: str) -> None:
     assert said(heard) == said(watched) == "one new"
 
 
+@pytest.mark.scenario("S5")
+async def test_a_stop_while_a_client_waits_to_try_again_ends_the_trying(kind: str) -> None:
+    heard: list[FeedEvent] = []
+    async with TALKING[kind](retries=3) as one:
+        one.provider.fail(429, "not so fast", retry_after=30)
+        async with Runtime(one.engine, sink=heard.append) as r:
+            session = r.session("s")
+            await session.send("talk")
+            await (await one.provider.asked()).finished.wait()
+            receipt = await session.stop()
+            assert receipt.quiet
+            one.answer("new")
+            assert await (await session.send("again")).outcome() == Outcome.COMPLETED
+        [_, request] = one.provider.requests
+        assert "again" in request.prompt
+    assert said(heard) == "new"
+
+
 @pytest.mark.scenario("S6")
 async def test_a_typing_mark_comes_down_once_and_stays_down(kind: str) -> None:
     latch = Latch()
@@ -94,7 +112,7 @@ async def test_a_typing_mark_comes_down_once_and_stays_down(kind: str) -> None:
             await latch.wait_stubbornly()
         return "seen"
 
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, deadline=0.5, grace=0.1) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, deadline=0.5, grace=0.1) as r:
         one.tool(look)
         one.answer(Call("look", {}))
         session = r.session("s")
@@ -149,7 +167,7 @@ async def test_what_a_tool_says_and_does_when_it_is_cut_off_is_refused(
 
     loop = asyncio.get_running_loop()
     tool = wedged if thread else polite
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, sink=heard.append) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, sink=heard.append) as r:
         one.tool(tool)
         one.answer("I look. ", Call(tool.__name__, {}))
         session = r.session("s")
@@ -179,7 +197,7 @@ async def test_a_thread_that_an_async_tool_waits_for_is_named_until_it_ends(kind
     async def look() -> str:
         return await asyncio.to_thread(work)
 
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, deadline=0.5, grace=0.1) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, deadline=0.5, grace=0.1) as r:
         one.tool(look)
         one.answer(Call("look", {}))
         session = r.session("s")
@@ -204,7 +222,7 @@ async def test_a_helper_of_a_stopped_run_says_nothing_more(kind: str) -> None:
         await run_here().task(name_it())
         return "seen"
 
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, sink=heard.append) as r:
+    async with TALKING[kind]() as one, Runtime(one.engine, sink=heard.append) as r:
         one.tool(look)
         one.answer(Call("look", {}))
         session = r.session("s")

@@ -33,6 +33,12 @@ class Subject(Protocol):
     def tool(self, tool: Tool) -> None: ...
 
 
+class Opens(Protocol):
+    """Opens an engine; its client asks again so often, if it was told to."""
+
+    def __call__(self, *, retries: int = 0) -> AbstractAsyncContextManager[Scripted]: ...
+
+
 class Written(NamedTuple):
     """A write of a framework's own, of a checkpoint say: when its code was reached, and over."""
 

@@ -9,7 +9,7 @@ import sys
 
 from lastword import Runtime
 from lastword.testing.provider import Call
-from tests.engines.subjects import SCRIPTED
+from tests.engines.subjects import TALKING
 
 
 async def look() -> str:
@@ -19,7 +19,7 @@ async def look() -> str:
 
 
 async def main(kind: str, database: str) -> None:
-    async with SCRIPTED[kind]() as one, Runtime(one.engine, store=f"sqlite:{database}") as runtime:
+    async with TALKING[kind]() as one, Runtime(one.engine, store=f"sqlite:{database}") as runtime:
         one.tool(look)
         one.answer("I look. ", Call("look", {}), Call("look", {}))
         await runtime.session("s").send("look", id="first")
