@@ -20,7 +20,7 @@ from pydantic_ai import Agent
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from bench.isolated_sides import Took, timed
+from bench.isolated_sides import Took, mostly, quick, timed
 from lastword import Engine, FeedEvent, Outcome, Run, Runtime, Ticket
 from lastword.engines.isolated import Isolated
 from lastword.engines.pydantic_ai import PydanticAI
@@ -97,7 +97,7 @@ async def _opened(made: Engine, heard: Heard) -> AsyncGenerator[Runtime]:
         yield runtime
 
 
-async def _turn(runtime: Runtime, heard: Heard, name: str, *, apart: bool) -> Took:
+async def _turn(runtime: Runtime, heard: Heard, name: str) -> Took:
     """From a message to the first word of the model."""
 
     async def first_word() -> None:
@@ -105,7 +105,7 @@ async def _turn(runtime: Runtime, heard: Heard, name: str, *, apart: bool) -> To
         await heard.words.get()
 
     tickets: list[Ticket] = []
-    took = await timed(first_word, apart=apart)
+    took = await timed(first_word)
     if await tickets[0].outcome() != Outcome.COMPLETED:
         raise RuntimeError(tickets[0].error)
     await asyncio.sleep(0.3)  # until those that are kept ready are
@@ -121,13 +121,13 @@ async def _turns(provider: Provider) -> None:
         sides: tuple[list[Took], list[Took]] = ([], [])
         for n in range(TURNS):
             for runtime, side in zip((here, there), sides, strict=True):
-                side.append(await _turn(runtime, heard, f"s{n}", apart=runtime is there))
-    one, two = (statistics.median(took.worked for took in side) for side in sides)
-    what = "first word of a pydantic-ai agent, ready"
-    print(f"{what:<46} {1e3 * one:9.2f} ms {1e3 * two:9.2f} ms {two / one:7.2f} x")
-    one, two = (statistics.median(took.passed for took in side) for side in sides)
-    what = "  with what was stood in line"
-    print(f"{what:<46} {1e3 * one:9.2f} ms {1e3 * two:9.2f} ms {two / one:7.2f} x")
+                side.append(await _turn(runtime, heard, f"s{n}"))
+    for what, of in (
+        ("first word of its model, ready", quick),
+        ("  with what is stood in line", mostly),
+    ):
+        one, two = map(of, sides)
+        print(f"{what:<46} {1e3 * one:9.2f} ms {1e3 * two:9.2f} ms {two / one:7.2f} x")
 
 
 def _start(imports: str) -> float:

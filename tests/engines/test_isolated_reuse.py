@@ -117,6 +117,7 @@ async def test_between_runs_nothing_of_it_is_executed_and_in_the_next_it_may_not
             await until(lambda: len(at.read_text()) > len(told) + 5)
             receipt = await session.stop()
             assert receipt.quiet, receipt
+            assert receipt.dropped == 0, "what an old run is refused is not this one's"
             assert canary.is_dead()
     assert "acts" not in at.read_text()
     assert "from an old run" not in "".join(here.heard.texts)
