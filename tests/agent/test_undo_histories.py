@@ -48,6 +48,10 @@ def command(chance: random.Random) -> str:
             f"rm -rf {folder}",
             f"mkdir -p {folder}",
             f"rm -rf {folder}; echo {word} > {folder}",
+            f"mv {folder} {chance.choice(_FOLDERS)}",
+            f"chmod {chance.choice(['700', '755', '2775'])} {folder}",
+            f"ln -f {one} {other}",
+            f"ln -sfn {folder} {one}",
         ]
     )
 

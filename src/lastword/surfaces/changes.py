@@ -66,4 +66,5 @@ def outcome(done: TakenBack, did: str, hint: str) -> str:
     lines += [f"Left as it is: {in_line(path)}: {why}." for path, why in done.left]
     if done.left and hint:
         lines.append(hint)
+    lines += done.notes if done.done or done.left else ()
     return "\n".join(lines) or "All of it is as it was before already."

@@ -61,7 +61,7 @@ class UndoRoom:
             prune(self.home, self.copies, time.time_ns() / 1e9)
         private = [list(self.roots.private.files), list(self.roots.private.folders)]
         where = {"roots": self.roots.every, "private": private}
-        return UndoJournal(self.home, session, run=run, epoch=epoch, undoes="", **where)
+        return UndoJournal(self.home, session, run=run, epoch=epoch, undoes="", part=False, **where)
 
     def look(self) -> dict[str, FileState]:
         """How all is now. Raises `TooMuch`, and for a while at once."""
@@ -90,12 +90,13 @@ class AnswerNotes:
         self._open: list[str] = []
         self._cut: list[str] = []
         self._closed = False
+        self._unwritten = ""  # why commands are not covered, if that could not be written down
         self.runs: set[RunId] = set()  # its own, and those below it
 
     @property
     def began(self) -> bool:
         """Whether something was written down."""
-        return self._journal is not None
+        return self._journal is not None or bool(self._unwritten)
 
     @property
     def looking(self) -> bool:
@@ -161,7 +162,8 @@ class AnswerNotes:
             self._over(path, made)
 
     def _over(self, path: str, made: There) -> None:
-        self._opened().done(path, made)
+        with suppress(OSError):  # it is made, and what is there shows it
+            self._opened().done(path, made)
         if self._base is not None and made:
             self._base[path] = made
 
@@ -180,14 +182,27 @@ class AnswerNotes:
             if self._base is None:
                 try:
                     self._base = self._kept.look()
+                    tree = picture(self._base, self._kept.copies)
+                    self._since = time.time_ns() / 1e9
+                    self._marker = open_here(self._kept.home, self._kept.tree.roots)
                 except (TooMuch, OSError) as error:
-                    self._opened().write("uncovered", why=str(error))
+                    self._uncover(error)
                     return
-                self._since = time.time_ns() / 1e9
-                self._marker = open_here(self._kept.home, self._kept.tree.roots)
-                tree = picture(self._base, self._kept.copies)
+            try:
+                self._opened().write("open", command=command, tree=tree)
+            except OSError as error:
+                self._uncover(error)
+                return
             self._open.append(command)
-            self._opened().write("open", command=command, tree=tree)
+
+    def _uncover(self, error: Exception) -> None:
+        """What commands do from here on is not known, and that is said. They run all the same: one
+        of them may make the room that is missing."""
+        self._base, self._open, self._unwritten = None, [], _why(error)
+        with suppress(OSError):
+            self._marker.unlink()
+        with suppress(OSError):
+            self._opened().write("uncovered", why=self._unwritten)
 
     def over(self, command: str, *, cut: bool = False) -> None:
         """It has ended, or goes on under an id; or it was stopped in the middle."""
@@ -203,19 +218,25 @@ class AnswerNotes:
                 return
             goes_on = bool(self._open or alive) and not last
             try:
-                now = self._kept.look()
+                now = self._seen(self._base, alive, goes_on=goes_on)
             except (TooMuch, OSError) as error:
-                self._opened().write("uncovered", why=str(error))
-                now, goes_on = self._base, False
-            steps = self._less_others(differences(self._base, now))
-            tree = picture(now, self._kept.copies) if goes_on else ""
-            self._opened().look(
-                steps, since=self._since, open=self._open if goes_on else [], tree=tree,
-                cut=self._cut, alive=alive,
-            )  # fmt: skip
+                self._uncover(error)
+                return
             self._base, self._cut = (now if goes_on else None), []
             if not goes_on:
                 self._marker.unlink(missing_ok=True)
+
+    def _seen(
+        self, base: dict[str, FileState], alive: list[str], *, goes_on: bool
+    ) -> dict[str, FileState]:
+        """How all is now; what differs is written down."""
+        now = self._kept.look()
+        steps = self._less_others(differences(base, now))
+        self._opened().look(
+            steps, since=self._since, open=self._open if goes_on else [],
+            tree=picture(now, self._kept.copies) if goes_on else "", cut=self._cut, alive=alive,
+        )  # fmt: skip
+        return now
 
     def _less_others(self, mine: tuple[Step, ...]) -> tuple[Step, ...]:
         if not mine:
@@ -236,15 +257,19 @@ class AnswerNotes:
     def report(self) -> FilesReport | None:
         """For the receipt, and the end."""
         with self._lock:
+            unknown = f"what commands did is not known: {self._unwritten}"
             if self._journal is None:
-                return None
+                return FilesReport((), notes=(unknown,)) if self._unwritten else None
             record = read(self._journal.path)
             notes = [f"“{short(one)}” was stopped in the middle" for one in record.cut]
             notes += [f"“{short(one)}” goes on, and may change more" for one in record.alive]
-            if record.uncovered:
-                notes.append(f"what commands did is not known: {record.uncovered}")
+            notes += [unknown] if self._unwritten else []
             changes, roots = together(record.steps), self._kept.roots.every
             return report(changes, self._kept.copies, roots, notes)
+
+
+def _why(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else "") or str(error)
 
 
 def _umask() -> int:

@@ -1,8 +1,8 @@
 """What was changed, written down before it is: one file of lines for each answer, and each undo.
 
-A line is whole or it is not there. What a process that was killed had begun is told from the last
-lines: a step without an end was made or not, and the disk shows which; of a command without an end
-there is a picture of the tree from before it.
+A line is whole or it does not count, also where a disk was full in its middle. What a process
+that was killed had begun is told from the last lines: a step without an end was made or not, and
+the disk shows which; of a command without an end there is a picture of the tree from before it.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class UndoRecord:
     roots: tuple[str, ...] = ()
     private: Private = field(default_factory=Private)
     undoes: str = ""  # the journal that this one took back
+    part: bool = False  # only at some paths
+    over: bool = False  # it came to its end, and nobody was killed in the middle
     steps: list[Step] = field(default_factory=list[Step])
     told: list[tuple[float, int]] = field(default_factory=list[tuple[float, int]])
     """Of the steps that were told by who made them, and not only seen: when, and which."""
@@ -62,6 +64,7 @@ class UndoJournal:
         self.path = folder / f"{time.time_ns()}-{token_hex(4)}.jsonl"
         fd = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         self._file = os.fdopen(fd, "wb", buffering=0)
+        self._before = ""
         self.write("head", session=session, **head)
 
     @property
@@ -71,7 +74,11 @@ class UndoJournal:
     def write(self, what: str, **told: object) -> None:
         """One line; it survives this process when this returns."""
         line = json.dumps({"what": what, "at": time.time_ns() / 1e9, **told})
-        self._file.write(f"{line}\n".encode())
+        data = memoryview(f"{self._before}{line}\n".encode())
+        self._before = "\n"  # the last line is not whole, if this is not
+        while data:
+            data = data[self._file.write(data) or 0 :]
+        self._before = ""
 
     def step(self, step: Step) -> None:
         """It is about to be made."""
@@ -114,43 +121,48 @@ def records(home: Path, *, since: float = 0.0) -> list[UndoRecord]:
 
 def read(path: Path) -> UndoRecord:
     """One journal. A last line that is not whole was not written."""
-    record, last = UndoRecord(path), dict[str, int]()
+    record = UndoRecord(path)
     *lines, _ = path.read_bytes().split(b"\n")
-    for line in lines:
-        told = json.loads(line)
-        match told["what"]:
-            case "head":
-                _head(record, told)
-            case "step":
-                step = from_plain(Step, told["step"])
-                last[step.path] = len(record.steps)
-                record.told.append((told["at"], len(record.steps)))
-                record.steps.append(step)
-            case "done":
-                _done(record, last[told["path"]], told)
-            case "open":
-                record.open.append(told["command"])
-                if told["tree"]:
-                    record.tree, record.since = told["tree"], len(record.steps)
-            case "look":
-                _look(record, told)
-            case _:
-                record.uncovered = told["why"]
+    for told in filter(None, map(_told, lines)):
+        record.over = False
+        _KINDS[told["what"]](record, told)
     return record
+
+
+def _told(line: bytes) -> dict[str, Any] | None:
+    """A line; None of one that a full disk has cut, and whose step was not made."""
+    try:
+        return cast("dict[str, Any]", json.loads(line))
+    except ValueError:
+        return None
 
 
 def _head(record: UndoRecord, told: dict[str, Any]) -> None:
     record.session, record.run, record.at = told["session"], told["run"], told["at"]
     record.epoch = told["epoch"]
-    record.roots, record.undoes = tuple(told["roots"]), told["undoes"]
+    record.roots = tuple(told["roots"])
+    record.undoes, record.part = told["undoes"], told["part"]
     files, folders = told["private"]
     record.private = Private(tuple(files), tuple(folders))
 
 
-def _done(record: UndoRecord, number: int, told: dict[str, Any]) -> None:
+def _step(record: UndoRecord, told: dict[str, Any]) -> None:
+    record.told.append((told["at"], len(record.steps)))
+    record.steps.append(from_plain(Step, told["step"]))
+
+
+def _done(record: UndoRecord, told: dict[str, Any]) -> None:
+    at = range(len(record.steps) - 1, -1, -1)
+    number = next(n for n in at if record.steps[n].path == told["path"])
     step, after = record.steps[number], told["after"]
     state = from_plain(FileState, after) if after else None
     record.steps[number] = Step(step.path, step.before, state)
+
+
+def _open(record: UndoRecord, told: dict[str, Any]) -> None:
+    record.open.append(told["command"])
+    if told["tree"]:
+        record.tree, record.since = told["tree"], len(record.steps)
 
 
 def _look(record: UndoRecord, told: dict[str, Any]) -> None:
@@ -159,6 +171,25 @@ def _look(record: UndoRecord, told: dict[str, Any]) -> None:
     record.open, record.tree, record.since = told["open"], told["tree"], len(record.steps)
     record.cut += told["cut"]
     record.alive = told["alive"]
+
+
+def _uncovered(record: UndoRecord, told: dict[str, Any]) -> None:
+    record.uncovered, record.open, record.tree = told["why"], [], ""
+
+
+def _over(record: UndoRecord, _: dict[str, Any]) -> None:
+    record.over = True
+
+
+_KINDS = {
+    "head": _head,
+    "step": _step,
+    "done": _done,
+    "open": _open,
+    "look": _look,
+    "uncovered": _uncovered,
+    "over": _over,
+}
 
 
 def wanted(every: Iterable[UndoRecord], copies: Copies) -> set[str]:

@@ -12,10 +12,9 @@ import os
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
 
-from lastword.agent.tools.private import Private
 from lastword.agent.undo.copies import Copies
 from lastword.agent.undo.journal import UndoJournal, UndoRecord
 from lastword.agent.undo.spot import Spot, now_at, spot, state_of
@@ -32,6 +31,7 @@ class TakenBack:
 
     done: tuple[str, ...]
     left: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...] = ()  # what has to be known with it
 
 
 class UndoBusy(Exception):
@@ -56,9 +56,11 @@ def take_back(
     record: UndoRecord,
     changes: Iterable[FileChange],
     *,
+    part: bool = False,
     anyway: bool = False,
 ) -> TakenBack:
-    """Have these paths be as they were before an answer, or before an undo."""
+    """Have these paths be as they were before an answer, or before an undo; `part` says that there
+    are more."""
     roots, private = record.roots, record.private
     now = dict[str, There]()
     left, known = list[tuple[str, str]](), list[FileChange]()
@@ -75,10 +77,12 @@ def take_back(
         private_of = [list(private.files), list(private.folders)]
         journal = UndoJournal(
             home, record.session, run=record.run, epoch=record.epoch, roots=list(roots),
-            private=private_of, undoes=record.id,
+            private=private_of, undoes=record.id, part=part,
         )  # fmt: skip
         try:
-            left += _Restorer(roots, private, copies, journal).do(orders)
+            left += _Restorer(record, copies, journal).do(orders)
+            with suppress(OSError):  # if it is asked for again, there is nothing left to do
+                journal.write("over")
         finally:
             journal.close()
     failed = {path for path, _ in left}
@@ -105,10 +109,9 @@ def _why(error: Exception) -> str:
 class _Restorer:
     """It does what was ordered."""
 
-    def __init__(
-        self, roots: tuple[str, ...], private: Private, copies: Copies, journal: UndoJournal
-    ) -> None:
-        self._roots, self._private, self._copies, self._journal = roots, private, copies, journal
+    def __init__(self, record: UndoRecord, copies: Copies, journal: UndoJournal) -> None:
+        self._roots, self._private, self._undoes = record.roots, record.private, record.id
+        self._copies, self._journal = copies, journal
 
     def do(self, orders: Iterable[Order]) -> list[tuple[str, str]]:
         """All that can be; what could not, and why."""
@@ -135,13 +138,14 @@ class _Restorer:
                 self._do(one, order)
                 made = order.to
             finally:
-                self._journal.done(order.path, made)
+                with suppress(OSError):  # it is made, and what is there shows it
+                    self._journal.done(order.path, made)
 
     def _do(self, one: Spot, order: Order) -> None:
         now, to = order.now, order.to
         if to and to.kind == "folder":
             _folder(one, to, there=now is not None)
-        elif to and now and to.kind == now.kind == "file" and to.mark == now.mark:
+        elif to and _is_alike(to, now) and _is_alone(one):
             self._must_be(one, now)
             _have_mode(one, to.mode)
         elif to:
@@ -152,8 +156,12 @@ class _Restorer:
             remove(one.name, dir_fd=one.folder)
 
     def _put(self, one: Spot, to: FileState, now: There) -> None:
-        """Made beside it, and then in its place in one step."""
-        beside = f".lastword-{token_hex(8)}.tmp"
+        """Made beside it, and then in its place in one step. Who goes on with an undo that was
+        killed there calls it the same, and so leaves none of it."""
+        mark = sha256(f"{self._undoes} {one.path}".encode(errors="surrogateescape"))
+        beside = f".lastword-{mark.hexdigest()[:16]}.tmp"
+        with suppress(FileNotFoundError):
+            os.unlink(beside, dir_fd=one.folder)
         try:
             if to.kind == "link":
                 os.symlink(to.mark, beside, dir_fd=one.folder)
@@ -180,6 +188,17 @@ class _Restorer:
         status = one.status()
         if state_of(one, status, self._copies) != now or (now is None and status is not None):
             raise ValueError(_MEANWHILE)
+
+
+def _is_alike(to: FileState, now: There) -> bool:
+    """Whether only the mode of a file is to be another."""
+    return now is not None and to.kind == now.kind == "file" and to.mark == now.mark
+
+
+def _is_alone(one: Spot) -> bool:
+    """Whether a file has no other name, which somebody may have given it, and whose mode it is."""
+    status = one.status()
+    return status is not None and status.st_nlink == 1
 
 
 def _folder(one: Spot, to: FileState, *, there: bool) -> None:

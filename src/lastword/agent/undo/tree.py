@@ -19,6 +19,7 @@ from lastword.agent.undo.spot import FOLDER, MOST_KEPT, Spot, spot, state_of
 from lastword.core.undo import FileState
 
 MOST_FILES = 20_000
+DEEPEST = 100  # folders in folders
 MOST_READ = 256 << 20  # bytes that one look may read and copy
 LONGEST = 5.0  # seconds of one look
 _FRESH = 100_000_000  # nanoseconds in which a file can change again without another time
@@ -92,7 +93,7 @@ class _Look:
     def __init__(self, private: Private) -> None:
         self._private = private
         self._own = private.known()
-        self._count = 0
+        self._count = self._deep = 0
         self._until = time.monotonic() + LONGEST
 
     def of(self, root: str) -> Iterator[tuple[str, os.stat_result]]:
@@ -122,10 +123,14 @@ class _Look:
             return
         yield one.path, status
         if is_folder:
+            if self._deep == DEEPEST:
+                raise TooMuch(f"there are folders more than {DEEPEST} deep")
             below = os.open(one.name, FOLDER, dir_fd=one.folder)
+            self._deep += 1
             try:
                 yield from self._below(below, one.path, device)
             finally:
+                self._deep -= 1
                 os.close(below)
 
     def must_be_public(self, status: os.stat_result | None, path: str) -> None:

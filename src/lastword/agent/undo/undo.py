@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -127,7 +127,14 @@ class _Desk:
 
     def undo(self, run: str | None, paths: Collection[str], *, anyway: bool) -> TakenBack:
         record = self._answer(run, even_taken_back=bool(paths))
-        return self._back(record, paths, anyway=anyway)
+        notes = () if run else self._unknown_since(record)
+        return replace(self._back(record, paths, anyway=anyway), notes=notes)
+
+    def _unknown_since(self, record: UndoRecord) -> tuple[str, ...]:
+        """Who takes back what is known may have meant what is not."""
+        later = [one for one in self._every if one.at > record.at and not one.undoes]
+        unknown = [one.uncovered for one in later if one.uncovered and not self._changes(one)]
+        return tuple(f"What commands did after that is not known: {why}." for why in unknown[-1:])
 
     def redo(self) -> TakenBack:
         ids = {one.id for one in self._every if not one.undoes}
@@ -136,6 +143,11 @@ class _Desk:
         if last is None:
             raise NothingToUndo("Nothing was taken back here that could be brought back.")
         return self._back(last, (), anyway=False)
+
+    def _cut_short(self, undo: UndoRecord) -> list[Step]:
+        """What was taken back by those before it that were killed, and that it went on with."""
+        before = [one for one in self._every if one.undoes == undo.undoes and one.at < undo.at]
+        return [step for one in before if not one.over for step in one.steps]
 
     def _back(self, record: UndoRecord, paths: Collection[str], *, anyway: bool) -> TakenBack:
         changes = self._changes(record)
@@ -147,7 +159,8 @@ class _Desk:
             if unknown := sorted(named - known):
                 raise NothingToUndo(f"The answer did not change {', '.join(unknown)}.")
             changes = [c for c in changes if {c.path, shown(c.path, record.roots)} & named]
-        return take_back(self.home, self._copies, record, changes, anyway=anyway)
+        part = bool(paths)
+        return take_back(self.home, self._copies, record, changes, part=part, anyway=anyway)
 
     def _answer(self, run: str | None, *, even_taken_back: bool) -> UndoRecord:
         """The one that is named, or the last that has changed something and still stands."""
@@ -156,17 +169,25 @@ class _Desk:
                 continue
             if run or even_taken_back or not self._is_taken_back(record):
                 return record
+        answers = [one for one in self._every if not one.undoes]
+        if answers and (why := answers[-1].uncovered) and not self._changes(answers[-1]):
+            raise NothingToUndo(f"What commands did is not known: {why}. Nothing was taken back.")
         raise NothingToUndo(
-            "No file is known to have been changed here."
-            if not self._every
-            else "There is nothing more to take back here."
+            "There is nothing more to take back here."
+            if answers
+            else "No file is known to have been changed here."
         )
 
     def _is_taken_back(self, record: UndoRecord) -> bool:
-        return any(one.undoes == record.id and not self._is_taken_back(one) for one in self._every)
+        """Whole, by one that came to its end, and stands."""
+        return any(
+            one.undoes == record.id and one.over and not one.part and not self._is_taken_back(one)
+            for one in self._every
+        )
 
     def _changes(self, record: UndoRecord) -> list[FileChange]:
-        return list(together([*record.steps, *self._cut_off(record)]))
+        before = self._cut_short(record) if record.undoes else []
+        return list(together([*before, *record.steps, *self._cut_off(record)]))
 
     def _cut_off(self, record: UndoRecord) -> tuple[Step, ...]:
         """What a command may have done whose end nobody saw: what differs now from before it."""
