@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lastword.surfaces.commands import COMMANDS
+from lastword.surfaces.commands import COMMANDS, SAID
 from tests.acp.client import Client
 from tests.acp.inside import inside
 from tests.promise.workshop import until
@@ -27,7 +27,20 @@ async def test_an_editor_is_offered_every_command(tmp_path: Path) -> None:
         await client.new()
         await until(lambda: client.updates("available_commands_update"))
         [offered] = client.updates("available_commands_update")
-        assert [one["name"] for one in offered["availableCommands"]] == [*COMMANDS]
+        assert [one["name"] for one in offered["availableCommands"]] == [*COMMANDS, *SAID]
+
+
+@pytest.mark.scenario("H5", part="acp")
+@pytest.mark.scenario("H6", part="acp")
+async def test_what_a_person_types_is_done_in_an_editor(tmp_path: Path) -> None:
+    async with inside(tmp_path, rules=()) as client:
+        session = await client.new()
+        prompt = client.prompt(session, "!echo typed")
+        client.write(prompt)
+        await until(client.asked)
+        await client.say(session, "/stop")
+        assert (await client.answered(prompt))["result"]["stopReason"] == "cancelled"
+        assert "became a summary" in await typed(client, session, "/compact")
 
 
 @pytest.mark.scenario("W52", part="acp")

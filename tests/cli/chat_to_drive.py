@@ -9,11 +9,14 @@ import fcntl
 import logging
 import sys
 import termios
+import time
 from pathlib import Path
 
 from lastword import Run, Runtime
+from lastword.agent.assistant import Assistant
 from lastword.agent.permission import Questions
 from lastword.cli.chat import chat
+from lastword.cli.chat.coming import ComingAgent
 
 PACE = 0.01
 
@@ -36,6 +39,13 @@ async def tell_a_story(run: Run) -> None:
         except asyncio.CancelledError:
             await run.emit("and another thing")
         number += 1
+
+
+async def begin_a_line(run: Run) -> None:
+    """One that is longer than the terminal is wide, and does not end."""
+    for number in range(30):
+        await run.emit(f"word{number} ")
+    await asyncio.Event().wait()
 
 
 async def echo(run: Run) -> None:
@@ -169,6 +179,7 @@ async def torrent(run: Run) -> None:
 
 ENGINES = {
     "story": tell_a_story,
+    "line": begin_a_line,
     "look": look,
     "start": start_processes,
     "reader": start_a_reader,
@@ -191,6 +202,25 @@ async def engine(run: Run) -> None:
     await ENGINES.get(run.message.text.split()[0], echo)(run)
 
 
+async def shout(run: Run) -> None:
+    await run.emit(run.message.text.upper())
+
+
+def coming(until: Path) -> ComingAgent:
+    """Our own agent, which is not there before there is a file."""
+
+    def make(model: str) -> Assistant:
+        if model == "nobody's":
+            raise ValueError("there is no such model")
+        while not until.exists():
+            time.sleep(PACE)
+        if until.read_text(encoding="utf-8"):
+            raise ValueError(until.read_text(encoding="utf-8"))
+        return Assistant(shout if model else engine, questions, model or "rehearsal")
+
+    return ComingAgent(make, ".")
+
+
 async def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--store", default="memory:")
@@ -199,9 +229,11 @@ async def main() -> int:
     parser.add_argument("--session", default="s")
     parser.add_argument("-p", dest="prompt")
     parser.add_argument("--output", default="text")
+    parser.add_argument("--coming", type=Path)
     asked = parser.parse_args()
+    agent = coming(asked.coming) if asked.coming else None
     async with Runtime(
-        engine,
+        agent.engine if agent else engine,
         store=asked.store,
         grace=asked.grace,
         level="tree",
@@ -211,7 +243,7 @@ async def main() -> int:
             runtime,
             asked.session,
             prompt=asked.prompt,
-            questions=questions,
+            questions=agent or questions,
             model_name="rehearsal",
             output=asked.output,
         )

@@ -26,7 +26,7 @@ def test_the_model_and_what_it_has_used_are_told() -> None:
         terminal.say("/cost").shows("No model was asked here yet")
         terminal.say("command").shows("It is done.")
         terminal.say("/cost").shows("1 request, 1,200 tokens read and 34 written")
-        terminal.say("/model").shows("rehearsal. `lastword chat --model NAME` begins with another.")
+        terminal.say("/model").shows("rehearsal. /model NAME has another answer from then on.")
         leave(terminal)
 
 

@@ -19,6 +19,8 @@ from lastword.cli.chat.words import (
     receipt_lines,
     rows_of,
     short,
+    width,
+    wrapped,
 )
 from lastword.core.model import (
     CallId,
@@ -335,3 +337,11 @@ def test_help_lists_every_command_with_what_can_follow_it() -> None:
         assert f"/{name}" in told
         assert command.about in told
         assert command.usage in " ".join(told.split())
+
+
+@pytest.mark.scenario("H11")
+@given(st.text(alphabet="ab \n本\t", max_size=80), st.integers(4, 20))
+def test_rows_are_cut_between_words_and_nothing_is_lost(text: str, columns: int) -> None:
+    rows = wrapped(text, columns).split("\n")
+    assert "".join("".join(rows).split()) == "".join(text.split())
+    assert all(width(row.rstrip()) <= columns or len(row.split()) <= 1 for row in rows)

@@ -62,6 +62,8 @@ def test_who_has_chosen_a_model_talks_to_it(at_home: Path, monkeypatch: pytest.M
         terminal.shows("· /help")
         leave(terminal)
 
+    assert terminal.page.lines[0].endswith(": stop means stop.")  # before all that takes a while
+
 
 @pytest.mark.scenario("B8")
 def test_who_has_not_installed_chat_is_told_how_to(

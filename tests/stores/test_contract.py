@@ -266,9 +266,9 @@ async def test_sessions_are_listed_newest_first_by_space_and_in_pages(store: Sto
     await store.commit(replace(write(2, long, session=SessionId("old")), at=9.0))
 
     mine = await store.recent("", 10)
-    assert [(o.session, o.generation, o.title, o.at) for o in mine] == [
-        ("old", 2, "hello", 9.0),
-        ("new", 1, "hello", 3.0),
+    assert [(o.session, o.generation, o.title, o.at, o.messages) for o in mine] == [
+        ("old", 2, "hello", 9.0, 1),
+        ("new", 1, "hello", 3.0, 1),
     ]
     assert [o.session for o in await store.recent("bob/", 10)] == ["bob/theirs"]
     assert await store.recent("", 1) == mine[:1]

@@ -13,7 +13,7 @@ from lastword.acp.wire import Params
 from lastword.core.model import Policy, Status
 from lastword.core.scene import CallPart
 from lastword.core.turns import SETTLED
-from lastword.surfaces.commands import COMMANDS
+from lastword.surfaces.commands import COMMANDS, SAID
 
 _KINDS = {
     "read_file": "read",
@@ -205,4 +205,5 @@ def commands() -> Params:
         known.append({"name": name, "description": command.about})
         if command.usage:
             known[-1]["input"] = {"hint": command.usage}
+    known += [{"name": name, "description": about} for name, about in SAID.items()]
     return {"sessionUpdate": "available_commands_update", "availableCommands": known}

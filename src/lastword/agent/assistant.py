@@ -20,6 +20,7 @@ from pydantic_ai.toolsets import AbstractToolset, FunctionToolset
 
 from lastword import cells
 from lastword.agent.about import About, agreed
+from lastword.agent.guide import Guide
 from lastword.agent.permission import Questions
 from lastword.agent.rules import BACKGROUND, SUBJECTS, MayShow, Rule, Rules, Subject
 from lastword.agent.tools.code import Code, run_code
@@ -33,6 +34,7 @@ from lastword.agent.tools.repository import in_repository
 from lastword.agent.tools.search import Search
 from lastword.agent.tools.shell import Shell
 from lastword.agent.tools.shell_tools import shell_tools
+from lastword.agent.typed import typed
 from lastword.agent.undo.keeping import UndoKeeper
 from lastword.engines.pydantic_ai import Compaction, PydanticAI
 from lastword.errors import ProcessError, TooDeep
@@ -49,7 +51,8 @@ _INSTRUCTIONS = """\
 You are an agent in a person's own directory, and the person may stop you or say something new at \
 any time; what they said last is what counts. Words in [brackets] in the conversation are \
 notes of the program that runs you, not the person's. If a call may have executed, look before you \
-repeat it. Be brief. The directory is {root}."""
+repeat it. Where they write @path they mean that file. A message that begins with `!` is a command \
+they want run, and has been if a call of shell follows it. Be brief. The directory is {root}."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +106,16 @@ def assistant(  # noqa: PLR0913 - each is one thing to say of it, with a default
         name="lastword",
         retries=_SLIPS,
     )
+    guide = Guide(files, questions)
+
+    @agent.instructions
+    async def _(ctx: RunContext[Run]) -> str:
+        return await guide.instructions(ctx.deps)
+
     engine = PydanticAI(agent, deps=_itself, compaction=Compaction(window))
     own.tool(_delegate_to(_kept(engine, keeper)))
-    serving = _kept(cells.engine(engine, serve=code.serving(engine)), keeper)
+    answering = cells.engine(engine, serve=code.serving(engine))
+    serving = _kept(typed(answering, runs_lines, keeper.command, engine.compact), keeper)
     return Assistant(serving, questions, model.model_name)
 
 

@@ -118,7 +118,8 @@ def _tool(name: str, scene: Scene, *values: str) -> list[Piece]:
 
 
 def _read(scene: Scene, files: str) -> list[Piece]:
-    return _call(scene, *(("read_file", file) for file in re.split(r",\s*|\s+and\s+", files)))
+    named = re.split(r",\s*|\s+and\s+", files)
+    return _call(scene, *(("read_file", file.removeprefix("@")) for file in named))
 
 
 def _ask(scene: Scene, tool: str, values: str) -> list[Piece]:
@@ -175,6 +176,11 @@ def _cut_off(turns: Sequence[RehearsedTurn]) -> RehearsedTurn | None:
     return None
 
 
+def _summary(_: Scene, conversation: str) -> list[Piece]:
+    said = re.findall(r"^user : (.*)$", conversation, re.MULTILINE)
+    return [TextPart("The person said: " + "; ".join(_short(one, 60) for one in said) + ".")]
+
+
 def _forever(scene: Scene) -> list[Piece]:
     return _call(
         Scene([RehearsedTurn("")], scene.tools), ("shell", "echo again")
@@ -219,6 +225,7 @@ _RULES = (
     _rule("delegate TASK (delegate)", r"delegate (.+)", partial(_tool, "delegate")),
     _rule("ask TOOL: VALUE | VALUE (any tool, allowed or not)", r"ask (\w+):?\s*(.*)", _ask),
     _rule("[Answers to a program] (what came of it)", r"\[Answers to the program .+\]", _answered),
+    _rule("/compact (what I would say of all this)", r"Summarise this (.+)", _summary),
     _rule("what happened? (what I was told of a stop)", r"what happened\W*", _what_happened),
     _rule("continue (what was cut off)", r"(?:continue|go on)\W*", _continue),
     _rule("ignore my stop, or badly: swallow", r"(?:ignore my stop|badly: swallow)\W*", "swallow"),

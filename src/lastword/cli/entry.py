@@ -45,6 +45,9 @@ def _demo(words: Sequence[str]) -> int:
 
 
 def _chat(words: Sequence[str]) -> int:
+    others = ("-p", "--p", "-h", "--h")  # what is no conversation at a terminal
+    if _is_at_a_terminal() and not any(word.startswith(others) for word in words):
+        print(f"lastword {metadata.version('lastword')}: stop means stop.", flush=True)  # at once
     from lastword.cli.chat import command  # noqa: PLC0415 - only when asked for
 
     parser = _Parser(
@@ -273,9 +276,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"there is no command {words[at]!r}")
 
 
+def _is_at_a_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def _alone(parser: _Parser) -> None:
     """Nothing was asked for. A person is welcomed; whoever reads a pipe is told all there is."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not _is_at_a_terminal():
         parser.print_help()
         return
     from lastword.cli import front  # noqa: PLC0415 - only when asked for

@@ -102,6 +102,7 @@ class Overview:
     owner: OtherOwner | None = None  # another process that has it
     parent: SessionId | None = None  # if it is a child run's: the session above it
     pinned: bool = False  # a person wants it before the others
+    messages: int = 0  # that were said in it
 
     @property
     def place(self) -> Place:

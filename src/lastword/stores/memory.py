@@ -187,7 +187,8 @@ class MemoryStore:
         if row is None or not row.entries:
             return None
         shown = row.generation, row.name or row.title, row.at, row.state
-        return Overview(session, *shown, parent=row.parent, pinned=row.pinned)
+        rest = None, row.parent, row.pinned, len(row.said)
+        return Overview(session, *shown, *rest)
 
     async def label(self, session: SessionId, label: Label) -> bool:
         row = self._rows.get(session)

@@ -2,7 +2,8 @@
 
 A surface is a `CommandHost`, offers `COMMANDS`, and shows what is answered; the page, which has a
 control for each, uses that. What only one place needs (to leave, to go to another session) is its
-own.
+own. `SAID` are messages: lastword's own agent answers them without its model, so that a stop and
+all else is as for any other.
 """
 
 from __future__ import annotations
@@ -166,4 +167,5 @@ COMMANDS: dict[str, SlashCommand] = {
     "queue": SlashCommand("What waits for its turn", queue.USAGE, _queue),
     "programs": SlashCommand("What programs wait for you to allow", programs.USAGE, _programs),
 }
+SAID = {"compact": "Have the model be shown a summary of all so far"}
 _COMMAND = re.compile(rf"/({'|'.join(COMMANDS)})(?:\s.*)?", re.DOTALL)

@@ -11,11 +11,14 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Mapping
+from codecs import getincrementaldecoder
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from lastword.agent.tools import told
 from lastword.agent.tools.aside import aside
-from lastword.agent.tools.directory import Directories
+from lastword.agent.tools.directory import Directories, Folder, ShellNote, Stay
 from lastword.agent.tools.environment import for_commands
 from lastword.agent.tools.roots import Roots
 from lastword.processes import Process
@@ -31,6 +34,18 @@ _LIMIT = 3600.0
 _NEWS = 1000  # bytes of what is new that the person is shown at once
 _PACE = 0.5
 _LOOK = 0.1  # seconds between two looks at what a job wrote
+_LAST = 2000  # bytes: of what is too much to be said, the end
+Say: TypeAlias = Callable[[str], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _BegunCommand:
+    """A command line, and where it began."""
+
+    process: Process
+    stay: Stay
+    where: Folder
+    note: ShellNote | None
 
 
 class Shell:
@@ -79,6 +94,27 @@ class Shell:
         lives on after the run, also after a stop, until somebody ends it or the runtime is closed.
         """
         seconds = self._seconds(wait, _AT_FIRST if background else WAIT)
+        begun = await self._begun(
+            run, command, workdir, stdin="pipe" if stdin else "none", pty=pty,
+            on_stop="keep" if background else "end",
+        )  # fmt: skip
+        process = begun.process
+        if not await self._ended(run, process, seconds):
+            return self._goes_on(run, process, seconds)
+        ending = in_words(process.code or 0) if background else await self._ending(begun)
+        return f"{told.written(process.stdout, self.output_limit)}\n[{ending}]"
+
+    async def aloud(self, run: Run, command: str, say: Say) -> str:
+        """Run a command line, and `say` what it writes as it comes. How it ended, in words."""
+        begun = await self._begun(run, command, "")
+        saying = run.task(_said(begun.process, self.output_limit, say), name="saying")
+        if await begun.process.within(self.limit, self._grace) is None:
+            await begun.process.end(self._grace)
+            return f"ended, as it took longer than {self.limit:g} seconds"
+        await saying
+        return await self._ending(begun)
+
+    async def _begun(self, run: Run, command: str, workdir: str, **how: Any) -> _BegunCommand:  # noqa: ANN401 - as spawn takes it
         stay = self.directories.of(run)
         where = await aside(lambda: self.directories.find(stay, workdir))
         given = self._env
@@ -89,19 +125,20 @@ class Shell:
             name=command,
             cwd=where,
             env=env,
-            stdin="pipe" if stdin else "none",
-            pty=pty,
             merged=True,
-            on_stop="keep" if background else "end",
             grace=self._grace,
             output_limit=max(OUTPUT_LIMIT, self.output_limit),
+            **how,
         )
-        if not await self._ended(run, process, seconds):
-            return self._goes_on(run, process, seconds)
-        ending = in_words(process.code or 0)
-        if note and not background:
+        return _BegunCommand(process, stay, where, note)
+
+    async def _ending(self, begun: _BegunCommand) -> str:
+        """How it ended, and where the next one begins."""
+        ending = in_words(begun.process.code or 0)
+        if note := begun.note:
+            stay, where = begun.stay, begun.where
             ending += f"; {await aside(lambda: self.directories.noted(stay, where, note))}"
-        return f"{told.written(process.stdout, self.output_limit)}\n[{ending}]"
+        return ending
 
     def _seconds(self, asked: float | None, default: float) -> float:
         if asked is None:
@@ -177,6 +214,22 @@ async def _show(run: Run, process: Process) -> None:
         if total > seen:
             await run.progress(_news(stream, total, total - seen))
             seen = total
+
+
+async def _said(process: Process, most: int, say: Say) -> None:
+    """Say what it writes, line by line; of what is too much, the first and the last."""
+    decode, line, left = getincrementaldecoder("utf-8")(errors="replace").decode, "", most
+    async for data in process.stdout:
+        *lines, line = (line + decode(data[:left])).split("\n")
+        left -= min(len(data), left)
+        if lines:
+            await say(told.plain("\n".join(lines)) + "\n")
+    if line:
+        await say(told.plain(line) + "\n")
+    if (total := process.stdout.total) > most:
+        begin = max(total - _LAST, most)
+        last = process.stdout.since(begin)[1].decode(errors="replace")
+        await say(f"… {begin - most:,} bytes are left out …\n{told.plain(last)}\n")
 
 
 def _news(stream: Output, total: int, count: int) -> str:

@@ -62,7 +62,7 @@ class Asking:
     ) -> None:
         self._typing = typing  # whether a line has been begun
         self._begun = False  # one was, before the question could be answered
-        self._questions = questions
+        self.questions = questions
         self._session = session
         self._by = by
         self._changed = changed  # told of the question before, and the one now
@@ -83,7 +83,7 @@ class Asking:
         return sum(not self._is_here(question) for question in self._open())
 
     def _open(self) -> list[Question]:
-        asked = self._questions.open() if self._questions else ()
+        asked = self.questions.open() if self.questions else ()
         return [question for question in asked if question.id != self._answered]
 
     def _is_here(self, question: Question) -> bool:
@@ -129,11 +129,11 @@ class Asking:
         question = self.question
         key = _WORDS.get(words.strip().casefold(), "")
         answered = keys_of(question).get(key) if question else None
-        if answered is None or question is None or not self.ready or self._questions is None:
+        if answered is None or question is None or not self.ready or self.questions is None:
             return None
         self._seen = None  # whoever is told of it, it is not withdrawn
         try:
-            self._questions.answer(
+            self.questions.answer(
                 question.id,
                 answered.allow,
                 question.generation,

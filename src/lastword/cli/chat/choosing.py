@@ -1,28 +1,29 @@
-"""The sessions there are, as a person chooses one: by a number, with a title and an age."""
+"""The sessions there are, as a person chooses one: with a title, an age, and how much was said."""
 
 from __future__ import annotations
 
 import time
 
-from lastword.cli.chat.words import short
+from lastword.cli.chat.picking import Choosable
+from lastword.cli.chat.words import count, short
 from lastword.core.model import SessionId
 from lastword.runtime.runtime import Runtime
 from lastword.stores.contract import Overview, SessionFilter
 
-_MOST = 30
+_MOST = 200
 _UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"))
 
 
-async def listing(runtime: Runtime, here: SessionId, words: str = "") -> list[str]:
+async def listing(runtime: Runtime, here: SessionId, words: str = "") -> list[Choosable]:
     """A line for each, the newest first; with words, those whose title has them."""
-    found = await runtime.recent("", _MOST + 1, None, SessionFilter(words))
+    found = await runtime.recent("", _MOST, None, SessionFilter(words))
     now = time.time_ns() / 1e9
-    lines = [_line(number, one, here, now) for number, one in enumerate(found[:_MOST], 1)]
+    lines = [
+        Choosable(one.session, _line(number, one, here, now)) for number, one in enumerate(found, 1)
+    ]
     if not words and all(one.session != here for one in found):
-        lines.insert(0, f"*    {short(here, 40)}  (nothing was said here yet)")
-    if len(found) > _MOST:
-        lines.append("There are more; /sessions WORDS lists those whose title has the words.")
-    return lines or ["No title has these words."]
+        lines.insert(0, Choosable(here, f"*    {short(here, 40)}  (nothing was said here yet)"))
+    return lines
 
 
 async def chosen(runtime: Runtime, word: str) -> str:
@@ -37,7 +38,9 @@ def _line(number: int, one: Overview, here: SessionId, now: float) -> str:
     mark = "*" if one.session == here else " "
     pinned = "pinned, " if one.pinned else ""
     title = f"  {short(one.title, 40)}" if one.title and one.title != one.session else ""
-    return f"{mark} {number:2} {short(one.session, 40)}{title}  ({pinned}{_age(now - one.at)})"
+    said = count(one.messages, "message")
+    told = f"{pinned}{_age(now - one.at)}, {said}"
+    return f"{mark} {number:2} {short(one.session, 40)}{title}  ({told})"
 
 
 def _age(seconds: float) -> str:

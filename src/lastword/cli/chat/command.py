@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from lastword.agent.choice import chosen
 from lastword.cli import own_engine, settings
+from lastword.cli.chat.coming import ComingAgent
 from lastword.cli.chat.output import OUTPUTS
 from lastword.cli.chat.start import chat
 from lastword.cli.chat.words import plain
@@ -17,10 +22,9 @@ from lastword.runtime.runtime import Runtime
 from lastword.surfaces import GRACE
 
 if TYPE_CHECKING:
-    from lastword.agent.config import FoundSettings
-    from lastword.agent.permission import Questions
+    from lastword.agent.assistant import Assistant
+    from lastword.agent.config import Config, FoundSettings
     from lastword.core.model import Policy
-    from lastword.runtime.run import Engine
 
 ABOUT = """\
 Talk to an agent in this directory, and stop it whenever you like.
@@ -92,35 +96,45 @@ def _agrees(question: str) -> bool:
 class _Talks(NamedTuple):
     """With whom."""
 
-    engine: Engine
-    questions: Questions | None
     model: str
     mode: Policy
     store: str
-    own: own_engine.OwnEngine | None = None
+    own: own_engine.OwnEngine | None = None  # a team's
+    make: Callable[[str], Assistant] | None = None  # of ours
+    folder: str = "."
 
 
 def _engine(asked: argparse.Namespace) -> _Talks:
     """A team's own."""
     own = own_engine.found(asked)
     mode, store = own_engine.mode_of(asked), own_engine.store_of(asked)
-    return _Talks(own.engine, None, asked.engine, mode, store, own)
+    return _Talks(asked.engine, mode, store, own)
 
 
 def _agent(asked: argparse.Namespace) -> _Talks:
     config = settings.settled(asked, "lastword chat", lambda found: _trusts(found, asked))
     store = settings.store_of(config, asked, settings.STORE, lambda path: _opens(path, asked))
-    agent = settings.maker(config, asked, store)(config.roots, ())
-    return _Talks(agent.engine, agent.questions, agent.model, settings.mode_of(config), store)
+    model = chosen(config.model, base_url=config.base_url).name
+    make = partial(_made, config, asked, store)
+    return _Talks(model, settings.mode_of(config), store, None, make, config.roots[0])
+
+
+def _made(config: Config, asked: argparse.Namespace, store: str, model: str) -> Assistant:
+    config = replace(config, model=model or config.model)
+    return settings.maker(config, asked, store)(config.roots, ())
 
 
 async def _talk(to: _Talks, asked: argparse.Namespace) -> int:
+    coming = ComingAgent(to.make, to.folder) if to.make else None
+    engine = coming.engine if coming else to.own.engine if to.own else None
+    if engine is None:
+        raise ValueError("there is nobody to talk to")
     async with Runtime(
-        to.engine,
+        engine,
         store=to.store,
         lease=asked.lease,
         on_message=to.mode,
-        before_tool=to.questions.as_before_tool() if to.questions else None,
+        before_tool=coming.before_tool if coming else None,
         grace=GRACE,
     ) as runtime:
         if to.own and (note := await to.own.ready()):
@@ -129,7 +143,7 @@ async def _talk(to: _Talks, asked: argparse.Namespace) -> int:
             runtime,
             asked.session,
             prompt=asked.prompt,
-            questions=to.questions,
+            questions=coming,
             model_name=to.model,
             mode=to.mode,
             output=asked.output,

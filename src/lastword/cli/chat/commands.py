@@ -13,6 +13,7 @@ from textwrap import fill
 from typing import Protocol, TypeAlias
 
 from lastword.cli.chat.choosing import chosen, listing
+from lastword.cli.chat.picking import Choosable
 from lastword.cli.chat.words import short
 from lastword.core.model import Policy
 from lastword.errors import LastwordError
@@ -23,13 +24,23 @@ _COMMAND = re.compile(r"/[a-z]+( .*)?", re.DOTALL)
 _OWN_HELP = """\
 Esc             stop; so do Ctrl-C, /stop, and plain words: stop, cancel, enough
 Ctrl-C twice    leave, if nothing is going; so do Ctrl-D and /quit
+Ctrl-Y, Ctrl-N  allow, or refuse, what is asked
+!COMMAND        run a command yourself: a stop ends it, like all else
+@FILE           names a file; Tab completes it, and what is behind a slash
+Ctrl-G          write the message in your editor ($VISUAL or $EDITOR)
 /instead TEXT   while an answer is being made: say this instead, and leave
                 the answer out of the conversation
-/sessions       the sessions there are, the newest first; /session goes to one
-                by its number or its name, or begins it; /new begins one
-/model          which model answers here"""
+/sessions       pick from the sessions there are, the newest first; /session
+                goes to one by its number or name, or begins it; /new begins one
+/model          which model answers here; /model NAME has another answer"""
 _UNDER = " " * 16  # below what a command does
 _LAST_HELP = "A \\ at the end of a line goes on in the next. A space before a / says it."
+
+
+class PickingAids(Protocol):
+    """What has one of several picked."""
+
+    def pick(self, rows: list[Choosable]) -> None: ...
 
 
 class TerminalTalk(commands.CommandHost, Protocol):
@@ -40,9 +51,12 @@ class TerminalTalk(commands.CommandHost, Protocol):
 
     def say(self, text: str) -> None: ...
     def leave(self) -> None: ...
+    async def use(self, model: str) -> None: ...
     @property
     def model(self) -> str: ...
     async def go_to(self, session: str) -> None: ...
+    @property
+    def aids(self) -> PickingAids: ...
     async def send(self, text: str, mode: Policy) -> None: ...
 
 
@@ -51,7 +65,16 @@ Command: TypeAlias = Callable[[TerminalTalk, str], Awaitable[None]]
 
 def is_command(line: str) -> bool:
     """Whether a line is meant for us; a path that begins with a slash is not."""
-    return _COMMAND.fullmatch(line.rstrip()) is not None
+    return _COMMAND.fullmatch(line.rstrip()) is not None and _word(line) not in commands.SAID
+
+
+def names() -> list[str]:
+    """All words that can be behind the slash."""
+    return [*_OWN, *commands.COMMANDS, *commands.SAID]
+
+
+def _word(line: str) -> str:
+    return line.strip().partition(" ")[0].removeprefix("/")
 
 
 async def do(talk: TerminalTalk, line: str) -> None:
@@ -79,6 +102,7 @@ def help_text() -> str:
         lines.append(f"{f'/{name}':16}{command.about}")
         if command.usage:
             lines.append(fill(command.usage, 80, initial_indent=_UNDER, subsequent_indent=_UNDER))
+    lines += [f"{f'/{name}':16}{about}" for name, about in commands.SAID.items()]
     return "\n".join([*lines, _LAST_HELP])
 
 
@@ -107,7 +131,10 @@ async def _instead(talk: TerminalTalk, text: str) -> None:
 
 
 async def _sessions(talk: TerminalTalk, words: str) -> None:
-    talk.say("\n".join(await listing(talk.runtime, talk.session.id, words)))
+    if found := await listing(talk.runtime, talk.session.id, words):
+        talk.aids.pick(found)
+    else:
+        talk.say("No title has these words.")
 
 
 async def _session(talk: TerminalTalk, name: str) -> None:
@@ -123,9 +150,13 @@ async def _new(talk: TerminalTalk, name: str) -> None:
     await talk.go_to(there)
 
 
-async def _model(talk: TerminalTalk, _: str) -> None:
+async def _model(talk: TerminalTalk, name: str) -> None:
+    if name:
+        await talk.use(name)
+        talk.say(f"{short(name, 70)} answers from here on. What was always allowed is asked again.")
+        return
     which = talk.model or "The agent does not say which model answers."
-    talk.say(f"{short(which, 70)}. `lastword chat --model NAME` begins with another.")
+    talk.say(f"{short(which, 70)}. /model NAME has another answer from then on.")
 
 
 _OWN: dict[str, Command] = {

@@ -5,7 +5,7 @@ an Esc and the words typed after it arrive together and look like one Alt-key, a
 be lost to that. When nothing is going, Alt-keys edit the line as they do elsewhere.
 
 A letter is only ever a letter, also at a question: the first of a new sentence must not be taken
-for an answer.
+for an answer. So the one key that answers is none that writes: Ctrl-Y, or Ctrl-N.
 """
 
 from __future__ import annotations
@@ -18,11 +18,26 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 
+class LineAids(Protocol):
+    """What helps at the line."""
+
+    @property
+    def picks(self) -> bool: ...
+    def move(self, by: int) -> None: ...
+    def complete(self) -> None: ...
+
+
 class Person(Protocol):
     """What a key can ask for."""
 
     @property
     def busy(self) -> bool: ...
+    @property
+    def is_asked(self) -> bool: ...
+    @property
+    def aids(self) -> LineAids: ...
+    def answer(self, word: str) -> None: ...
+    def edit(self) -> None: ...
     def stop(self) -> None: ...
     def leave(self) -> None: ...
     def interrupt(self) -> None: ...
@@ -34,6 +49,8 @@ def bindings(person: Person, buffer: Callable[[], Buffer]) -> KeyBindings:
     keys = KeyBindings()
     _ending(keys, person, buffer)
     _speaking(keys, person, buffer)
+    _answering(keys, person)
+    _helping(keys, person)
     return keys
 
 
@@ -69,3 +86,24 @@ def _speaking(keys: KeyBindings, person: Person, buffer: Callable[[], Buffer]) -
 
     keys.add("enter")(enter)
     keys.add("c-j")(enter)  # what was typed before the terminal was ours
+
+
+def _answering(keys: KeyBindings, person: Person) -> None:
+    asked = Condition(lambda: person.is_asked)
+    keys.add("c-y", filter=asked)(_doing(lambda: person.answer("y")))
+    keys.add("c-n", filter=asked)(_doing(lambda: person.answer("n")))
+
+
+def _helping(keys: KeyBindings, person: Person) -> None:
+    picks = Condition(lambda: person.aids.picks)
+    keys.add("up", filter=picks)(_doing(lambda: person.aids.move(-1)))
+    keys.add("down", filter=picks)(_doing(lambda: person.aids.move(1)))
+    keys.add("tab")(_doing(lambda: person.aids.complete()))  # noqa: PLW0108 - there are none yet
+    keys.add("c-g")(_doing(person.edit))
+
+
+def _doing(act: Callable[[], object]) -> Callable[[KeyPressEvent], None]:
+    def pressed(_: KeyPressEvent) -> None:
+        act()
+
+    return pressed

@@ -22,14 +22,20 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from lastword.cli.chat.blocks import Block
-from lastword.cli.chat.words import plain
+from lastword.cli.chat.words import plain, wrapped
 
 # nothing that would be read by a browser only, and not be seen here
 _PARSER = MarkdownIt().enable(["strikethrough", "table"])
 _PARSER.disable(["html_block", "html_inline", "reference"])
 _NUMBERS = re.compile(r"^[\s>*+-]*\d+[.)]", re.MULTILINE)  # of a list, which is numbered anew
 
-Style: TypeAlias = Literal["", "dim", "bold", "cyan", "yellow", "red"]
+Style: TypeAlias = Literal["", "dim", "bold", "cyan", "yellow", "red", "green"]
+_OF_A_CHANGE: dict[str, Style] = {"  + ": "green", "  - ": "red"}
+
+
+def asked_style(line: str) -> Style:
+    """Of a line of a question."""
+    return _OF_A_CHANGE.get(line[:4], "yellow")
 
 
 class _Heading(Heading):
@@ -51,17 +57,28 @@ class Paint:
         self._columns = columns
 
     def line(self, text: str, style: Style = "") -> str:
+        """One line or several, in rows that are cut between words."""
+        return self._plainly(wrapped(plain(text).expandtabs(4), self._wide), style)
+
+    def exact(self, text: str, style: Style = "") -> str:
         """One line or several, as they are; the terminal breaks them."""
+        return self._plainly(plain(text), style)
+
+    def asked(self, lines: Iterable[str]) -> str:
+        """A question, word for word, with what comes and goes in it in its colour."""
+        return "".join(self.exact(line, asked_style(line)) for line in lines)
+
+    def _plainly(self, text: str, style: Style) -> str:
         console = self._console()
         with console.capture() as captured:
-            console.print(Text(plain(text), style), soft_wrap=True)
+            console.print(Text(text, style), soft_wrap=True)
         return captured.get()
 
     def block(self, block: Block) -> str:
         """A finished piece of an answer."""
         before = "\n" if block.apart else ""
         if block.kind == "code":
-            return before + self.line(block.text.expandtabs(4), "cyan")
+            return before + self.exact(block.text.expandtabs(4), "cyan")
         lines = self._laid_out(_Markdown(block.text))
         if _characters(_NUMBERS.sub("", block.text)) <= _characters(_text(lines)):
             return before + self._painted(lines)
@@ -80,11 +97,15 @@ class Paint:
             console.print(Segments(ready), end="")
         return captured.get()
 
+    @property
+    def _wide(self) -> int:
+        return max(self._columns(), 20)
+
     def _console(self) -> Console:
         return Console(
             file=StringIO(),
             force_terminal=True,
-            width=max(self._columns(), 20),
+            width=self._wide,
             highlight=False,
             markup=False,
             emoji=False,

@@ -11,4 +11,4 @@ def answers_line(question: Question) -> str:
     told = [
         f"{key}: {one.label[0].lower()}{one.label[1:]}" for key, one in keys_of(question).items()
     ]
-    return f"{', '.join(told)}; then Enter"
+    return f"Ctrl-Y: allow, Ctrl-N: deny; or {', '.join(told)}, and Enter"

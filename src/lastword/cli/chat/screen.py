@@ -17,6 +17,7 @@ from typing import TextIO, TypeAlias, cast
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.application.current import set_app
+from prompt_toolkit.application.run_in_terminal import in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -34,8 +35,9 @@ from prompt_toolkit.layout import (
 from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.output.vt100 import Vt100_Output
 
-from lastword.cli.chat.words import last_rows, plain, rows_of
+from lastword.cli.chat.words import last_rows, plain, rows_of, wrapped
 from lastword.cli.chat.writing import Writing
+from lastword.runtime.threads import DaemonThreads
 
 Live: TypeAlias = Sequence[tuple[str, str]]
 """What is drawn again and again: styles and lines."""
@@ -69,6 +71,7 @@ class Screen:
         self._drawn = 0.0
         self._late = False  # something is to be shown, and the terminal is not ready
         self._code: int | None = None
+        self._lent = False  # the terminal is another program's
         self.app: Application[int] = Application(
             layout=self._layout(),
             key_bindings=keys,
@@ -100,7 +103,7 @@ class Screen:
         room = max(self.rows - _MARGIN, 3)
         found: StyleAndTextTuples = []
         for style, text in reversed(self._live()):
-            shown = last_rows(text, self.columns, room)
+            shown = last_rows(wrapped(text, self.columns), self.columns, room)
             room -= rows_of(shown, self.columns)
             found.insert(0, (style, shown if not found else f"{shown}\n"))
             if room <= 0:
@@ -132,6 +135,19 @@ class Screen:
             return 129
         finally:
             self._show()
+
+    async def lend(self, use: Callable[[], object]) -> None:
+        """Have another program use the terminal, in a thread; what is said meanwhile is shown when
+        it gives the terminal back."""
+        with set_app(self.app):
+            async with in_terminal():
+                self._lent = True
+                try:
+                    await self._writing.rest(_HOME)
+                    await asyncio.get_running_loop().run_in_executor(DaemonThreads(), use)
+                finally:
+                    self._lent = False
+        self.draw()
 
     def leave(self, code: int) -> None:
         """End it, now or as soon as it has begun."""
@@ -190,6 +206,8 @@ class Screen:
         self.leave(129)
 
     def _show(self) -> None:
+        if self._lent and self.app.is_running and not self.app.is_done:
+            return
         self._late = False
         self._room.set()
         self._drawn = asyncio.get_running_loop().time()

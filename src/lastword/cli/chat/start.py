@@ -13,6 +13,7 @@ from secrets import token_hex
 
 from lastword.cli.chat import pipe
 from lastword.cli.chat.asking import OpenQuestions
+from lastword.cli.chat.coming import ComingAgent
 from lastword.cli.chat.output import Output
 from lastword.cli.chat.piped_command import PipedCommand
 from lastword.cli.chat.words import plain
@@ -30,7 +31,7 @@ async def chat(
     session: str | None = None,
     *,
     prompt: str | None = None,
-    questions: OpenQuestions | None = None,
+    questions: OpenQuestions | ComingAgent | None = None,
     model_name: str = "",
     mode: Policy = DEFAULTS.on_message,
     by: str = "",
@@ -40,23 +41,26 @@ async def chat(
 
     A prompt that is a command, such as /receipt, is done, and nothing is sent.
 
+    Of an agent that is still coming, the questions are known when it is there.
+
     If none is named, a prompt begins one, and a person goes on with *main*, or with the next that
     no other terminal has open. Returns the exit code. Without a person to ask, what would have to
     be asked is not allowed.
     """
     if prompt is not None:
+        asked = await questions.questions() if isinstance(questions, ComingAgent) else questions
         text = await pipe.all_of(sys.stdin) if prompt == "-" else prompt
         if not text.strip():
             print("lastword chat: there is nothing to send", file=sys.stderr)
             return _MISUSED
         if command := named(text):
-            here = PipedCommand(runtime.session(session or _MAIN), mode, by, questions)
+            here = PipedCommand(runtime.session(session or _MAIN), mode, by, asked)
             done = await here.do(command, text.strip().removeprefix(f"/{command}"))
             print(plain(done.words), file=sys.stderr if done.failed else sys.stdout)
             return int(done.failed)
         name = session or f"prompt {datetime.now().astimezone():%Y-%m-%d %H:%M:%S} {token_hex(2)}"
         return await pipe.run_once(
-            runtime, name, text, sys.stdout, sys.stderr, questions=questions, by=by, output=output
+            runtime, name, text, sys.stdout, sys.stderr, questions=asked, by=by, output=output
         )
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         why = "this is not a terminal; lastword chat -p TEXT sends one message"

@@ -14,9 +14,11 @@ from secrets import token_hex
 
 from lastword.agent.permission import Questions as Known
 from lastword.cli.chat import commands
+from lastword.cli.chat.aids import Aids
 from lastword.cli.chat.asking import Asking, OpenQuestions
+from lastword.cli.chat.coming import ComingAgent
 from lastword.cli.chat.keys import bindings
-from lastword.cli.chat.paint import Paint
+from lastword.cli.chat.paint import Paint, asked_style
 from lastword.cli.chat.question import answers_line
 from lastword.cli.chat.recap import recap
 from lastword.cli.chat.screen import Live, Screen
@@ -49,7 +51,7 @@ class Chat:
         self,
         runtime: Runtime,
         session_id: str,
-        questions: OpenQuestions | None = None,
+        questions: OpenQuestions | ComingAgent | None = None,
         *,
         model_name: str = "",
         mode: Policy = DEFAULTS.on_message,
@@ -61,7 +63,10 @@ class Chat:
         self.rollback = False
         self.model = model_name
         self.by = by
-        self._questions = questions
+        self._agent = questions if isinstance(questions, ComingAgent) else None
+        self._coming = self._agent  # until it is there
+        self._questions = None if isinstance(questions, ComingAgent) else questions
+        self._failure: Exception | None = None  # what kept it from coming
         self._screen = Screen(
             bindings(self, lambda: self._screen.buffer), live=self._live, status=self._status
         )
@@ -76,8 +81,9 @@ class Chat:
         self._leaving = False  # the next Ctrl-C leaves
         self._hushed = False  # the last word was a stop
         typing = lambda: bool(self._screen.buffer.text)  # noqa: E731 - it is asked later
-        self._asking = Asking(questions, lambda: self.session.id, self._asked, by, typing)
+        self._asking = Asking(self._questions, lambda: self.session.id, self._asked, by, typing)
         self._telling = self._new_telling()
+        self.aids = Aids(self._screen, questions, self.say)
         self._following: asyncio.Task[None] | None = None
 
     async def run(self) -> int:
@@ -88,6 +94,8 @@ class Chat:
                 code = await self._screen.run(lambda: self._begin(before))
             finally:
                 await self._see_off()
+        if self._failure:
+            raise self._failure
         return code
 
     def _begin(self, before: list[str]) -> None:
@@ -95,6 +103,18 @@ class Chat:
         self._remind(before)
         self._follow()
         self._asking.look()
+        if self._coming:
+            self._tasks.start(self._have(self._coming), name="agent")
+
+    async def _have(self, coming: ComingAgent) -> None:
+        try:
+            self._questions = self._asking.questions = await coming.questions()
+        except (LastwordError, ValueError) as error:
+            self._failure = error
+            self.leave(1)
+            return
+        self._coming = None
+        self._screen.draw()
 
     def _remind(self, before: list[str]) -> None:
         if before:
@@ -135,14 +155,13 @@ class Chat:
         live = self._telling.live
         if question := self._asking.question:
             shown = question_lines(question)
-            live.append(
-                ("fg:ansiyellow", shown[0] if self._is_long(question) else "\n".join(shown))
-            )
+            for line in shown[:1] if self._is_long(question) else shown:
+                live.append((f"fg:ansi{asked_style(line)}", line))
             hint = answers_line(question) if self._asking.ready else "…"
             if self._asking.waits_for_an_empty_line:
                 hint = "… (empty the line to answer: it was begun before this was asked)"
             live.append(("fg:ansiyellow bold", f"  {hint}"))
-        return live
+        return [*live, *self.aids.live]
 
     def _status(self) -> str:
         session, kept = self.session, sum(one.kept for one in self.session.processes)
@@ -151,6 +170,7 @@ class Chat:
             short(session.id, 30),
             short(self.model, 30),
             self.mode,
+            "getting ready …" if self._coming else "",
             "stopping …" if self._telling.stopping else "answering" if session.active else "",
             f"{count(running, 'process')} started" if running else "",
             f"{count(kept, 'process')} kept" if kept else "",
@@ -158,7 +178,13 @@ class Chat:
             f"{count(self._asking.elsewhere, 'question')} elsewhere"
             if self._asking.elsewhere
             else "",
-            "Ctrl-C again leaves" if self._leaving else "Esc stops" if self.busy else "/help",
+            "Esc closes"
+            if self.aids.picks and not self.session.busy
+            else "Ctrl-C again leaves"
+            if self._leaving
+            else "Esc stops"
+            if self.busy
+            else "/help",
         ]
         return " · ".join(part for part in parts if part)
 
@@ -166,7 +192,7 @@ class Chat:
         if before and (now is None or now.id != before.id):
             self._telling.say(f"? {short(before.tool)}: withdrawn")
         if now and now is not before and self._is_long(now):
-            self._telling.say("\n".join(question_lines(now)), "yellow")
+            self._telling.ask(question_lines(now))
         self._screen.draw()
 
     def _is_long(self, question: Question) -> bool:
@@ -222,6 +248,16 @@ class Chat:
         """What a line does from here on, while an answer is being made."""
         self.mode = mode
 
+    async def use(self, model: str) -> None:
+        """Have another model answer from here on."""
+        if self._agent is None:
+            raise ValueError("the agent is a team's own, and so is the choice of its model")
+        if self.session.busy:
+            raise ValueError("an answer is being made; stop it first. Nothing was changed")
+        agent = await self._agent.use(model)
+        self._questions = self._asking.questions = agent.questions
+        self.model = model
+
     @property
     def receipt(self) -> Receipt | None:
         """The last one that was given here."""
@@ -229,6 +265,8 @@ class Chat:
 
     def stop(self) -> None:
         """Nothing of what goes acts after this."""
+        if self.aids.close() and not self.busy:
+            return
         self._lines.cancel()  # before the stop: what is not accepted yet never will be
         self._leaving, self._hushed, self.rollback = False, True, False
         try:
@@ -253,16 +291,26 @@ class Chat:
         if self.busy:
             self.stop()
         elif self._leaving:
-            self.leave()
+            self.leave(0)
         else:
+            self.aids.close()
             self._screen.buffer.reset()
             self._leaving = True
 
-    def leave(self) -> None:
+    def leave(self, code: int = 0) -> None:
         """End the conversation here."""
-        self._screen.leave(0)
+        self._screen.leave(code)
 
-    def _answer(self, word: str) -> None:
+    @property
+    def is_asked(self) -> bool:
+        """Whether a key can be an answer now: nothing is being typed, and it was seen."""
+        return self._asking.ready and not self._screen.buffer.text and not self.aids.picks
+
+    def edit(self) -> None:
+        """Write the line in an editor."""
+        self._tasks.start(self.aids.edit(), name="editor")
+
+    def answer(self, word: str) -> None:
         """To the question that is shown; nothing, if it is gone."""
         question = self._asking.question
         if question and (answered := self._asking.take(word)):
@@ -274,10 +322,15 @@ class Chat:
         """What was typed, and Enter."""
         self._leaving = False
         words = text.strip()
+        if self.aids.picks and not commands.is_command(text):
+            if there := self.aids.close():
+                self._tasks.start(self.go_to(there), name="go")
+            return
+        self.aids.close()
         if not words:
             return
         if self._asking.ready and self._asking.means(words):
-            self._answer(words)
+            self.answer(words)
         elif words == "/stop" or (means_stop(words) and (self.busy or self._hushed)):
             self.stop()
         else:
@@ -338,5 +391,6 @@ class Chat:
 
     def _typed(self, _: object) -> None:
         self._leaving = False
+        self.aids.typed()
         if not self._screen.buffer.text:
             self._asking.emptied()

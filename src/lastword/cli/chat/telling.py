@@ -79,6 +79,11 @@ class Telling:
         self.finish()
         self._sheet.write(self._paint.line(text, style))
 
+    def ask(self, lines: Iterable[str]) -> None:
+        """What is asked, if that is long."""
+        self.finish()
+        self._sheet.write(self._paint.asked(lines))
+
     def finish(self) -> None:
         """What was being said goes above, as far as it has come."""
         for block in self._blocks.rest():

@@ -8,7 +8,9 @@ as harmless as one that comes whole.
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Iterator
 
 from lastword.core.model import Status
 from lastword.core.receipt import Receipt
@@ -17,6 +19,7 @@ from lastword.core.rows import in_brief
 _TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _PICTURES = 0x2400  # where the pictures of the control characters begin
 _MARK = "\ufffd"
+_WORDS = re.compile(r"\s*\S+\s*")  # each with what is around it
 _LONGEST = 48  # characters of a name, a command line or a message, where it is only mentioned
 
 
@@ -92,6 +95,24 @@ def last_rows(text: str, columns: int, rows: int) -> str:
             return "\n".join(reversed(kept)) if kept else line[-rows * columns // 2 :]
         kept.append(line)
     return "\n".join(reversed(kept))
+
+
+def wrapped(text: str, columns: int) -> str:
+    """A text in lines that fit, cut between words; a longer word is cut by whoever draws it."""
+    return "\n".join(row for line in text.split("\n") for row in _rows(line, columns))
+
+
+def _rows(line: str, columns: int) -> Iterator[str]:
+    if width(line) <= columns:
+        yield line
+        return
+    row = ""
+    for word in _WORDS.findall(line):
+        if row.strip() and width(row + word.rstrip()) > columns:
+            yield row.rstrip()
+            row = ""
+        row += word
+    yield row
 
 
 def rows_of(text: str, columns: int) -> int:

@@ -71,6 +71,19 @@ class Compaction:
             return history
         return await run.summarise(summary, upto=upto) if summary.strip() else history
 
+    async def at_once(self, run: Run, ask: Summarise) -> str:
+        """Have all before this run be shown as a summary, however little it is; the summary.
+        Raises what the model's client raises; nothing is different then."""
+        older = [item for item in run.history if item.role == "summary" or item.run != run.id]
+        upto = older[-1].run if older else None
+        if upto is None:
+            return ""
+        await run.progress("Summarising what was said so far.")
+        summary = (await self._summary(run, self.summarise or ask, older)).strip()
+        if summary:
+            await run.summarise(summary, upto=upto)
+        return summary
+
     async def _summary(self, run: Run, ask: Summarise, older: Sequence[Shown]) -> str:
         """Of one piece after another, each of which fits, with the summary of those before it."""
         most = max(int(self.room) - len(_ASK) - self.words * _WORD, _LEAST)

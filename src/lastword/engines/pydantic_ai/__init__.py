@@ -95,6 +95,14 @@ class PydanticAI:
             if heard.begun:  # what was said of an answer that was refused is not a part of the next
                 await run.emit("\n\n")
 
+    async def compact(self, run: Run) -> str:
+        """Have all before this run be shown as a summary from here on; the summary, or nothing if
+        there is none to be had. Raises what the model's client raises."""
+        model = self._known_model()
+        if self._compaction is None or model is None:
+            return ""
+        return await self._compaction.at_once(run, asking(run, model))
+
     async def _ask(self, run: Run, history: Sequence[Shown], heard: _Heard) -> None:
         calls, told = ModelCalls(run), GivenHistory(history, self._known_model())
         capabilities = [

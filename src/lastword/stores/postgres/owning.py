@@ -61,7 +61,9 @@ UPDATE lastword.sessions SET owner = 0 WHERE key = $1 AND EXISTS (SELECT 1 FROM 
   AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.key = $1)
 """
 _TITLE = "CASE s.name WHEN '' THEN s.title ELSE s.name END"
-_SHOWN = f"s.id, s.generation, {_TITLE}, s.at, s.state, r.owner, s.parent, s.pinned, {NODE}"
+_SAID = "(SELECT count(*) FROM lastword.messages m WHERE m.session = s.key)"
+_OWN = f"s.id, s.generation, {_TITLE}, s.at, s.state, r.owner, s.parent, s.pinned, {_SAID}"
+_SHOWN = f"{_OWN}, {NODE}"
 _LIST = f"""
 SELECT {_SHOWN} FROM lastword.sessions s
 JOIN lastword.sessions r ON r.key = coalesce(s.root, s.key)
@@ -296,12 +298,13 @@ class Owning:
         return tuple(found[:limit])
 
     def _shown(self, row: tuple[Any, ...]) -> Overview:
-        id_, generation, title, at, state, owner, parent, pinned, *node = row
+        id_, generation, title, at, state, owner, parent, pinned, said, *node = row
         ours = owner == self._node.epoch
         living = None if ours or node[0] is None else self._node.other(tuple(node))
         if not ours and not living and state == "running":
             state = "waiting"  # what was running is lost, and nobody has settled that yet
-        return Overview(id_, Generation(generation), title, at, state, living, parent, pinned)
+        rest = living, parent, pinned, said
+        return Overview(id_, Generation(generation), title, at, state, *rest)
 
 
 def _stored(row: Any) -> StoredSession | None:  # noqa: ANN401 - a row

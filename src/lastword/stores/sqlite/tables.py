@@ -250,12 +250,11 @@ class Tables:
         return tuple(self._shown(db, row) for row in found.fetchall())
 
     def _shown(self, db: sqlite3.Connection, row: tuple[Any, ...]) -> Overview:
-        id_, generation, title, at, state, owner, parent, pinned = row
-        ours = owner == self._owner.epoch
-        living = None if ours else self._owner.living(db, owner)
+        id_, generation, title, at, state, owner, parent, pinned, said = row
+        living = None if (ours := owner == self._owner.epoch) else self._owner.living(db, owner)
         if not ours and not living and state == "running":
             state = "waiting"  # what was running is lost, and nobody has settled that yet
-        return Overview(id_, generation, title, at, state, living, parent, bool(pinned))
+        return Overview(id_, generation, title, at, state, living, parent, bool(pinned), said)
 
     def _must_be_newest(self, write: Write) -> None:
         """Who loaded a session, and was let go, goes on with nothing that waited in line."""
@@ -356,7 +355,8 @@ def message(db: sqlite3.Connection, session: SessionId, id: MessageId) -> Stored
 
 _FLOOR = "(SELECT max(floor) FROM restores)"  # where what is new begins; NULL: at the beginning
 _TITLE = "CASE name WHEN '' THEN title ELSE name END"
-_SHOWN = f"id, generation, {_TITLE}, at, state, owner, parent, pinned"
+_SAID = "(SELECT count(*) FROM messages WHERE session = sessions.key)"
+_SHOWN = f"id, generation, {_TITLE}, at, state, owner, parent, pinned, {_SAID}"
 _BELOW = """
 WITH RECURSIVE below (key, id) AS (
   SELECT key, id FROM sessions WHERE parent = ?
