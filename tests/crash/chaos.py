@@ -15,13 +15,11 @@ import json
 import os
 import random
 import signal
-import socket
-import struct
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -29,13 +27,13 @@ from typing import Any, TypeAlias
 from lastword.core.entries import Began, Finished, Said
 from lastword.stores.opening import open_store
 from lastword.stores.postgres import PostgresStore
+from tests.crash.judge import Judge, out_of_turn
 from tests.database import Cluster, connect, empty, started
 
 PROGRAM = Path(__file__).with_name("one_of_several.py")
 SESSIONS = 4
 PROCESSES = 3
 LEASE = 1.5
-_TIMESTAMPS = 35  # SO_TIMESTAMPNS, which Python's socket does not name
 Fault: TypeAlias = Callable[["Several"], Awaitable[None]]
 
 
@@ -71,37 +69,6 @@ class Cut:
         self._open.clear()
         await asyncio.sleep(seconds)
         self._open.set()
-
-
-class Judge:
-    """Hears of each word that leaves, and when, by the kernel."""
-
-    def __init__(self) -> None:
-        self._heard = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._heard.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8 << 20)
-        self._heard.setsockopt(socket.SOL_SOCKET, _TIMESTAMPS, 1)
-        self._heard.bind(("127.0.0.1", 0))
-        self._heard.setblocking(False)
-        self.port: int = self._heard.getsockname()[1]
-        self.deeds: list[tuple[int, str, str]] = []
-
-    def hear(self) -> None:
-        """All that has come."""
-        with suppress(BlockingIOError):
-            while True:
-                said, more, _, _ = self._heard.recvmsg(1024, 256)
-                [stamp] = [data for _, kind, data in more if kind == _TIMESTAMPS]
-                seconds, rest = struct.unpack("qq", stamp[:16])
-                session, run = said.decode().split()
-                self.deeds.append((seconds * 10**9 + rest, session, run))
-
-    def begin(self) -> None:
-        asyncio.get_running_loop().add_reader(self._heard, self.hear)
-
-    def end(self) -> None:
-        self.hear()
-        asyncio.get_running_loop().remove_reader(self._heard)
-        self._heard.close()
 
 
 class One:
@@ -285,7 +252,7 @@ class Several:
         return [
             *(f"{file.name}: {size} bytes after a receipt" for file, size in more.items() if size),
             *self._spoke(deeds),
-            *_out_of_turn(deeds),
+            *out_of_turn(deeds),
         ]
 
     def _spoke(self, deeds: list[tuple[int, str, str]]) -> list[str]:
@@ -295,18 +262,6 @@ class Several:
             for at, whose, run in deeds
             if whose == session and run in runs and at > given
         ]
-
-
-def _out_of_turn(deeds: list[tuple[int, str, str]]) -> Iterator[str]:
-    """Who spoke when a later run of the session had, wherever that was."""
-    newest: dict[str, tuple[int, int]] = {}
-    for at, session, run in sorted(deeds):
-        number = int(run.rpartition("#")[2])
-        then, latest = newest.get(session, (at, number))
-        if number < latest:
-            yield f"{session}: {run} spoke {(at - then) / 1e6:.1f} ms after run {latest} had"
-        else:
-            newest[session] = at, number
 
 
 async def kill(several: Several) -> None:
