@@ -378,6 +378,8 @@ async def test_what_ends_as_soon_as_its_process_can_run_again_is_not_named() -> 
         try:
             await latch.wait()
         finally:
+            for _ in range(40):  # longer than what ends at once
+                await asyncio.sleep(0)
             time.sleep(0.2)  # noqa: ASYNC251 - the engine's own: nothing else of the loop runs
             for _ in range(4):
                 await asyncio.sleep(0)
