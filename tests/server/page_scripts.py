@@ -335,3 +335,30 @@ MANY_CALLS = r"""async (many) => {
     laidOut: seen.at(-1).querySelector("b").checkVisibility({ contentVisibilityAuto: true }),
   };
 }"""
+
+# a box at its end, in a window that becomes wider: what it has to scroll is less before anybody is
+# told of it; then the person scrolls up
+WIDENED = """async () => {
+  const { Staying } = await import("./assets/staying.js");
+  const told = [], sizes = [];
+  globalThis.ResizeObserver = class {
+    constructor(changed) { sizes.push(changed); }
+    observe() {}
+  };
+  let scrolled;
+  const box = { scrollTop: 0, scrollHeight: 3000, clientHeight: 800 };
+  box.addEventListener = (_, listener) => (scrolled = listener);
+  let pinned = true;
+  const staying = new Staying(box, {}, () => null, (is) => (pinned = is));
+  staying.pin();
+  box.scrollTop = 2200;
+  scrolled();
+  told.push(pinned);
+  Object.assign(box, { scrollHeight: 1800, scrollTop: 1000 });
+  scrolled(); // as the browser clamped it, before its size is told
+  told.push(pinned);
+  sizes[0]();
+  box.scrollTop = 500;
+  scrolled();
+  return [...told, pinned];
+}"""

@@ -43,20 +43,23 @@ TYPED = """async ({ texts, there }) => {
 }"""
 
 
-CHANGES = """async ({ text, status, answer }) => {
+CHANGES = """async ({ text, status, answer, press = "" }) => {
   const { command } = await import("./assets/commands.js");
   const { Changes } = await import("./assets/changes.js");
   const asked = [];
   const said = [];
   let over;
-  const done = new Promise((resolve) => (over = resolve));
+  let left = press ? 2 : 1; // times that something is said
+  const done = new Promise((resolve) => (over = () => --left || resolve()));
   globalThis.fetch = async (path, { method, body }) => {
     asked.push([path, method, body === undefined ? null : JSON.parse(body)]);
     return new Response(JSON.stringify(answer), { status });
   };
   HTMLElement.prototype.showModal = function () {
-    const text = this.querySelector("pre").textContent.split("\\n");
-    over(said.push(this.querySelector("h2").textContent, ...text));
+    const parts = [...this.querySelectorAll("h2, h3, pre, p")];
+    over(said.push(...parts.flatMap((one) => one.textContent.split("\\n"))));
+    this.returnValue = press;
+    setTimeout(() => this.dispatchEvent(new document.defaultView.Event("close")));
   };
   const changes = new Changes({ state: { session: "s" } }, {
     clear: () => {},
@@ -164,7 +167,8 @@ def test_a_diff_is_shown_in_the_words_of_a_terminal_or_only_at_some_paths(module
     told = Changed("r", files, ("Commands are not covered.",), taken_back=True)
 
     def shown(words: str) -> list[str]:
-        answer = {"taken_back": True, "notes": told.notes, "files": [_out(one) for one in files]}
+        answer = {"run": "r", "taken_back": True, "notes": told.notes}
+        answer |= {"files": [_out(one) for one in files]}
         about = {"text": f"/diff {words}", "status": 200, "answer": answer}
         became = modules.evaluate(CHANGES, about)
         assert became["asked"] == [["v1/sessions/s/files", "GET", None]]
@@ -172,10 +176,32 @@ def test_a_diff_is_shown_in_the_words_of_a_terminal_or_only_at_some_paths(module
         assert title == f"{changes.heading(told)} (taken back)"
         return text
 
-    a, notes = ["a.py: changed", "    one", "  - two", "  + three"], told.notes[0]
-    assert shown("") == [*a, "my notes: deleted (nobody can tell)", notes]
-    assert shown("'my notes'") == ["my notes: deleted (nobody can tell)", notes]
-    assert shown("a.py") == [*a, notes]
+    a = ["a.py: changed", "  one", "- two", "+ three"]
+    notes = [told.notes[0], "/redo brings back what was taken back last."]
+    assert shown("") == [*a, "my notes: deleted (nobody can tell)", *notes]
+    assert shown("'my notes'") == ["my notes: deleted (nobody can tell)", *notes]
+    assert shown("a.py") == [*a, *notes]
+
+
+@pytest.mark.scenario("Y24", part="page")
+def test_what_was_looked_at_is_taken_back_by_a_button_and_nothing_else(modules: Modules) -> None:
+    answer = {"run": "s#2", "taken_back": False, "notes": [], "files": [], **LEFT}
+    about = {"text": "/diff a.py", "status": 200, "answer": answer, "press": "back"}
+    became = modules.evaluate(CHANGES, about)
+    asked = {"run": "s#2", "paths": ["a.py"], "anyway": False}
+    assert became["asked"] == [
+        ["v1/sessions/s/files", "GET", None],
+        ["v1/sessions/s/undo", "POST", asked],
+    ]
+    assert became["said"][-2:] == [WHY, ANYWAY]
+
+
+@pytest.mark.scenario("Y24", part="page")
+def test_of_very_many_paths_some_are_named_and_the_others_counted(modules: Modules) -> None:
+    files = [_out(ChangedFile(f"{n}.py", "new", None, "")) for n in range(1_300)]
+    answer = {"run": "s#2", "taken_back": False, "notes": [], "files": files}
+    became = modules.evaluate(CHANGES, {"text": "/diff", "status": 200, "answer": answer})
+    assert became["said"][1:] == [*(f"{n}.py: new" for n in range(100)), "1,200 more paths"]
 
 
 def _out(one: ChangedFile) -> dict[str, object]:

@@ -47,6 +47,7 @@ from tests.server.page_scripts import (
     READ_IN_PIECES,
     WAITED,
     WELCOME,
+    WIDENED,
 )
 
 STEPS = 40  # for a character
@@ -206,3 +207,8 @@ def test_after_a_reload_it_is_seen_that_a_tool_waited_and_who_allowed_it(modules
         "not started",
     ]
     assert waits == [["allowed by ann", 2, 5], ["denied", 2, 6], ["withdrawn", 2, 7]]
+
+
+@pytest.mark.scenario("W47", part="server")
+def test_a_window_that_becomes_wider_is_not_the_person_who_scrolls(modules: Modules) -> None:
+    assert modules.evaluate(WIDENED) == [True, True, False]

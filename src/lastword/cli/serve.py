@@ -174,7 +174,7 @@ def _agent(asked: argparse.Namespace) -> _Served:
     config = settings.settled(asked, "lastword serve")
     store = settings.store_of(config, asked, settings.STORE)
     agent = settings.maker(config, asked, store)(config.roots, ())
-    mode, folders = settings.mode_of(config), tuple(map(str, config.roots))
+    mode, folders = settings.mode_of(config), tuple(map(os.path.abspath, config.roots))
     what = agent.engine, agent.questions, agent.model
     return _Served(*what, mode, store, folders, config.window)
 

@@ -290,6 +290,7 @@ parts.conversation.begin({
     return asked;
   },
   goOn: () => suggested("Go on."),
+  changes: (run) => void changes.show(run),
   ready: () => parts.composer.ready(),
   suggest: (text) => suggested(text),
 });

@@ -4,13 +4,11 @@
 
 import { button, h, say, set } from "./dom.js";
 import { icon } from "./icons.js";
+import { marked, runs, withSigns } from "./lines.js";
 import { count, plain } from "./words.js";
 
 /** @import { Asked, LineOut } from "./types.d.ts" */
 
-const UNSEEN = /(⟨U\+[0-9A-F]{4,6}⟩)/; // a character that cannot be seen, as the server marks it
-/** @type {Record<LineOut["mark"], "del" | "ins" | "i" | "span">} */
-const TAGS = { "-": "del", "+": "ins", "@": "i", " ": "span" };
 const SLACK = 2; // pixels
 
 /** What wants to do what. @param {Asked} question */
@@ -42,7 +40,7 @@ export class Lines {
     const { lines, kind } = question;
     this.#changed = changed;
     this.#seen = false;
-    this.#lines = h("pre", { class: `lines ${kind}`, tabindex: "0" }, ...runs(lines, kind));
+    this.#lines = h("pre", { class: `lines ${kind}`, tabindex: "0" }, ...runs(signed(lines, kind)));
     this.element = h("div", { class: "asked" }, this.#lines, this.#rest);
     if (lines.length > 1) say(this.#all, `Show all ${count(lines.length, "line")}`);
     const end = endOf(lines, kind);
@@ -98,24 +96,7 @@ function endOf(lines, kind) {
   return kind === "diff" || lines.length < 2 ? "" : last.length > 100 ? `…${last.slice(-100)}` : last;
 }
 
-/**
- * Neighbouring lines of one kind are one node, however many there are.
- * @param {LineOut[]} lines
- * @param {Asked["kind"]} kind
- */
-function runs(lines, kind) {
-  /** @type {{mark: LineOut["mark"], lines: string[]}[]} */
-  const found = [];
-  for (const { mark, text } of lines) {
-    const line = kind === "diff" ? `${mark === "@" ? "⋯" : mark} ${text}` : text;
-    const last = found.at(-1);
-    if (last?.mark === mark) last.lines.push(line);
-    else found.push({ mark, lines: [line] });
-  }
-  return found.map((run) => h(TAGS[run.mark], {}, ...marked(run.lines.join("\n"))));
-}
-
-/** @param {string} text */
-function marked(text) {
-  return text.split(UNSEEN).map((part, index) => (index % 2 ? h("mark", {}, part) : part));
+/** @param {LineOut[]} lines @param {Asked["kind"]} kind */
+function signed(lines, kind) {
+  return kind === "diff" ? withSigns(lines) : lines;
 }

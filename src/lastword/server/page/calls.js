@@ -1,10 +1,14 @@
-// A tool call: what it is and how it stands in one line; its arguments and its result on demand;
-// the output of its processes below it while it runs.
+// A tool call: what it is and how it stands in one line; what it changes below it, if it is an edit;
+// its arguments and its result on demand; the output of its processes below it while it runs.
 
 import { h, say, set } from "./dom.js";
+import { editOf } from "./edits.js";
 import { Long } from "./folding.js";
+import { runs, withSigns } from "./lines.js";
+import { pace } from "./pace.js";
 import { argumentsLine, byWhom, lasted, parsed, plain } from "./words.js";
 
+/** @import { Edit } from "./edits.js" */
 /** @import { Call as Part } from "./types.d.ts" */
 
 /** @type {Record<Part["status"], string>} */
@@ -33,8 +37,17 @@ export class Call {
   #part;
   /** @type {string | null} */
   #given = null; // the arguments that its line tells of
+  /** @type {Edit | null} */
+  #edit = null;
+  #lines = h("pre", {
+    class: "lines diff",
+    tabindex: "0",
+    role: "region",
+    "aria-label": "What it changes",
+    hidden: true,
+  });
   #shown = "";
-  element = h("div", { class: "call" }, this.#details, this.#output.element);
+  element = h("div", { class: "call" }, this.#details, this.#lines, this.#output.element);
 
   /**
    * @param {Part} part the call
@@ -58,11 +71,20 @@ export class Call {
           : LOOKS[part.status];
     set(this.element, { class: `call ${part.error ? "failed" : look}`, "data-call": part.call });
     say(this.#name, part.nature === "post" ? "send" : plain(part.name) || "a call from before");
-    if (part.arguments !== this.#given) say(this.#about, argumentsLine(part.arguments));
+    if (part.arguments !== this.#given) this.#dress(part.arguments);
     this.#given = part.arguments;
-    say(this.#tag, look === "waits" ? "waits for permission" : tagOf(part, cut));
+    say(this.#tag, look === "waits" ? "waits for permission" : tagOf(part, cut, this.#edit));
+    this.#lines.hidden = !this.#edit || look === "waits"; // the question shows it
     this.#output.show(look === "going" || !part.content ? part.output : "", look === "going");
     if (this.#details.open) this.#fill();
+  }
+
+  /** @param {string} given */
+  #dress(given) {
+    pace.took({ steps: given.length, nodes: 0 });
+    say(this.#about, argumentsLine(given));
+    this.#edit = editOf(given);
+    this.#lines.replaceChildren(...runs(withSigns(this.#edit?.lines ?? [])));
   }
 
   #fill() {
@@ -107,8 +129,8 @@ function argumentRows(text) {
   return rows.length ? [h("dl", {}, ...rows)] : [h("p", {}, "Nothing.")];
 }
 
-/** @param {Part} part @param {boolean} cut */
-function tagOf(part, cut) {
+/** @param {Part} part @param {boolean} cut @param {Edit | null} edit */
+function tagOf(part, cut, edit) {
   // without an answer the log does not tell when a call began, so there it is the whole time
   const answer = answerOf(part);
   const took =
@@ -119,7 +141,12 @@ function tagOf(part, cut) {
         : `${lasted(part.until - part.at)} in all`;
   switch (part.status) {
     case "completed":
-      return [part.error ? "completed with an error" : "completed", size(part.content), took, answer]
+      return [
+        part.error ? "completed with an error" : "completed",
+        edit && !part.error ? `+${edit.come} −${edit.gone}` : size(part.content),
+        took,
+        answer,
+      ]
         .filter(Boolean)
         .join(" · ");
     case "may have executed":

@@ -1,18 +1,23 @@
-// What the last answer changed in files: shown, taken back, and brought back, in the words of a
-// terminal (surfaces/changes).
+// What an answer changed in files: shown, taken back, and brought back, in the words of a terminal
+// (surfaces/changes).
 
 import { showChanges } from "./dialogs.js";
-import { count } from "./words.js";
+import { count, plain } from "./words.js";
 import { call, sessionPath } from "./wire.js";
 
 /**
  * @import { Notices } from "./notices.js"
- * @import { ChangedFileOut, FilesOut, UndoIn, UndoneOut } from "./told.d.ts"
- * @import { App } from "./types.d.ts"
+ * @import { ChangedFileOut, FilesOut, LineOut, UndoIn, UndoneOut } from "./told.d.ts"
+ * @import { App, Turn } from "./types.d.ts"
  */
 
+/** @typedef {{title: string, lines: LineOut[]}} Shown a file, and what became of it */
+
 const MOST = 400; // lines of a diff
+const MOST_FILES = 100; // of which each is named
+const LONGEST = 2000; // characters in which an answer says what it has changed
 const ANYWAY = "/undo anyway PATH takes it back all the same.";
+const REDO = "/redo brings back what was taken back last.";
 const PIECES = /"((?:\\["\\]|[^"])*)"|'([^']*)'|\\(.)|([^\s"'\\]+)|(\s+)|(.)/gs;
 
 export class Changes {
@@ -28,10 +33,24 @@ export class Changes {
   /** @param {string} words the paths that are meant; none: all */
   async diff(words) {
     const paths = this.#paths(words);
-    if (!paths) return;
+    if (paths) await this.show(undefined, paths);
+  }
+
+  /**
+   * To be looked at, and then perhaps taken back: what is shown, and nothing else.
+   * @param {string} [run] of which; of the last that has changed something, if none is said
+   * @param {string[]} [paths] only these; none: all
+   */
+  async show(run, paths = []) {
+    const { session } = this.#app.state;
+    const which = run ? `?run=${encodeURIComponent(run)}` : "";
     /** @type {FilesOut | null} */
-    const told = await this.#asked("GET", "/files");
-    if (told) showChanges(heading(told), linesOf(told, paths));
+    const told = await this.#asked("GET", `/files${which}`);
+    if (!told) return;
+    const notes = [...told.notes, ...(told.taken_back ? [REDO] : [])];
+    const back = await showChanges(heading(told), shownOf(told, paths), notes, !told.taken_back);
+    if (!back || session !== this.#app.state.session) return;
+    this.#tell(await this.#asked("POST", "/undo", { run: told.run, paths, anyway: false }), ANYWAY);
   }
 
   /** @param {string} words the paths that are meant; none: all; `anyway` before them is a word */
@@ -114,23 +133,34 @@ export function heading({ files, taken_back }) {
   return `Changed: ${count(files.length, "path")}, ${lines}${taken_back ? " (taken back)" : ""}`;
 }
 
+/** Whether it says at its end that it has changed files. @param {Turn} turn */
+export function hasChanged({ parts }) {
+  const last = parts.at(-1);
+  return last?.kind === "progress" && /(^|\n)Changed \d[^\n]*$/.test(last.text.slice(-LONGEST));
+}
+
 /**
  * @param {FilesOut} told
  * @param {string[]} paths only these; none: all
- * @returns {string[]}
+ * @returns {Shown[]}
  */
-export function linesOf({ files, notes }, paths) {
+export function shownOf({ files }, paths) {
+  let room = MOST;
   const meant = files.filter((one) => !paths.length || paths.includes(one.path));
-  const lines = meant.flatMap(fileLines);
-  const more = lines.length - MOST;
-  const rest = `${more.toLocaleString("en")} more lines; /diff PATH shows one file`;
-  return [...lines.slice(0, MOST), ...(more > 0 ? [rest] : []), ...notes];
+  const shown = meant.slice(0, MOST_FILES).map((one) => {
+    /** @type {LineOut[]} */
+    const lines = one.lines.slice(0, room).map(({ mark, text }) => ({ mark, text: plain(text) }));
+    const more = one.lines.length - lines.length;
+    room -= lines.length;
+    const rest = `${more.toLocaleString("en")} more lines; /diff PATH shows one file`;
+    if (more) lines.push({ mark: "@", text: rest });
+    return { title: titleOf(one), lines };
+  });
+  const left = meant.length - shown.length;
+  return left ? [...shown, { title: count(left, "more path"), lines: [] }] : shown;
 }
 
 /** @param {ChangedFileOut} file */
-function fileLines({ path, became, doubt, lines }) {
-  return [
-    `${path}: ${became}${doubt ? ` (${doubt})` : ""}`,
-    ...lines.map(({ mark, text }) => `  ${mark} ${text}`),
-  ];
+function titleOf({ path, became, doubt }) {
+  return plain(`${path}: ${became}${doubt ? ` (${doubt})` : ""}`);
 }

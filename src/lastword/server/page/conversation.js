@@ -2,6 +2,7 @@
 // end. It stays at the bottom unless the person scrolled up to read.
 
 import { answeredBy, lastTurn } from "./anew.js";
+import { hasChanged } from "./changes.js";
 import { arrange, button, h, Keyed, say, set } from "./dom.js";
 import { icon, square } from "./icons.js";
 import "./program.js";
@@ -274,9 +275,11 @@ class TurnView {
     if (shown.every((one, index) => one === this.#shown[index])) return;
     this.#shown = shown;
     this.#turn.show(item, { live, mark, asked, messages: state.messages });
+    const changed = !!item.outcome && doing.may("approve") && hasChanged(item);
     this.#turn.offer({
       again: last === item.run ? () => doing.again(item.run) : null,
       goOn: goesOn === item.key ? () => doing.goOn() : null,
+      changes: changed ? () => doing.changes(item.run) : null,
     });
   }
 }
@@ -286,7 +289,7 @@ class ReceiptView {
 
   /** @param {ReceiptItem} item @param {State} _ @param {About} about */
   show(item, _, { doing, goesOn }) {
-    this.element.show(item, doing.putBack);
+    this.element.show(item, doing.putBack, doing.may("approve") ? doing.changes : null);
     this.element.offer(goesOn === item.key ? doing.goOn : null);
   }
 }

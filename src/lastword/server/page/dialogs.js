@@ -2,10 +2,16 @@
 // good.
 
 import { button, h } from "./dom.js";
+import { runs, withSigns } from "./lines.js";
 import { plain } from "./words.js";
 
-/** @import { Session } from "./types.d.ts" */
+/**
+ * @import { Shown } from "./changes.js"
+ * @import { Session } from "./types.d.ts"
+ */
 
+/** @type {[string, string, string]} */
+const BACK = ["Take it back", "back", ""];
 /** @type {[string, [string, string][]][]} */
 const KEYS = [
   [
@@ -101,6 +107,7 @@ export async function askTitle({ title }) {
     ["Cancel", "", ""],
     ["Rename", "rename", "go"],
   ]);
+  field.focus(); // one can type at once
   field.select();
   return (await told) === "rename" ? field.value.trim() : null;
 }
@@ -120,13 +127,29 @@ export async function confirmEnd() {
 }
 
 /**
- * What an answer changed in files, as text: what is in a file is never read as markup.
+ * What an answer changed in files, line by line.
  * @param {string} title
- * @param {string[]} lines
+ * @param {Shown[]} files
+ * @param {string[]} notes
+ * @param {boolean} there whether it can be taken back: it was not yet
+ * @returns {Promise<boolean>} whether it is to be as it was before
  */
-export function showChanges(title, lines) {
-  const text = h("pre", { tabindex: "0", "aria-label": title }, lines.map(plain).join("\n"));
-  open(title, [text], [["Close", "", "go"]]);
+export async function showChanges(title, files, notes, there) {
+  const nodes = files.flatMap((one) => [
+    h("h3", {}, one.title),
+    one.lines.length > 0 &&
+      h(
+        "pre",
+        { class: "lines diff", tabindex: "0", role: "region", "aria-label": one.title },
+        ...runs(withSigns(one.lines)),
+      ),
+  ]);
+  const words = [...nodes.filter((one) => one !== false), ...notes.map((one) => h("p", {}, plain(one)))];
+  const back = await open(title, words, [
+    ["Close", "", "go"],
+    ...(there ? [BACK] : []),
+  ]);
+  return back === "back";
 }
 
 /**

@@ -14,10 +14,14 @@ export class Receipt extends HTMLElement {
   #key = null;
   /** @type {() => void} */
   #goes = () => {};
-  #goOn = button("Go on", () => this.#goes(), { class: "on", hidden: true });
+  #goOn = button("Go on", () => this.#goes(), { hidden: true });
 
-  /** @param {ReceiptItem} item @param {(text: string) => void} putBack */
-  show({ receipt, settled }, putBack) {
+  /**
+   * @param {ReceiptItem} item
+   * @param {(text: string) => void} putBack
+   * @param {((run?: string) => void) | null} changes shows what was done to files; none: not to them
+   */
+  show({ receipt, settled }, putBack, changes) {
     if (this.#key === receipt) return;
     this.#key = receipt;
     const opened = this.querySelector("details")?.open ?? false;
@@ -39,7 +43,7 @@ export class Receipt extends HTMLElement {
       h("ul", {}, ...told.filter(({ kind }) => kind !== "dropped").map(item)),
       ...told.filter(({ kind }) => kind === "dropped").map((row) => dropped(row, receipt, putBack)),
       ...(slim ? [] : [details(rows, opened)]),
-      this.#goOn,
+      h("div", { class: "on" }, this.#goOn, ...filesOf(receipt, changes)),
     );
   }
 
@@ -55,10 +59,16 @@ function item(row) {
   return h("li", { class: row.tone, "data-kind": row.kind }, plain(rowLine(row)));
 }
 
+/** @param {Told} receipt @param {((run?: string) => void) | null} changes */
+function filesOf({ rows, runs }, changes) {
+  if (!changes || !rows.some(({ kind }) => kind === "files")) return [];
+  return [button("Changes in files", () => changes(runs.length === 1 ? runs[0] : undefined))];
+}
+
 /** @param {Row} row @param {Told} receipt @param {(text: string) => void} putBack */
 function dropped({ label }, { messages }, putBack) {
   const lost = messages.filter(({ fate }) => fate === "dropped").map(({ message }) => message);
-  return h("div", {}, ...lost.map((message) => takenBack(label, message, putBack)));
+  return h("div", { class: "lost" }, ...lost.map((message) => takenBack(label, message, putBack)));
 }
 
 /** @param {string} label @param {Message} message @param {(text: string) => void} putBack */

@@ -18,6 +18,7 @@ const STATES = {
   waiting: "is paused",
 };
 
+const MINUTE = 60; // s: so exactly it is said how long ago something was
 const SOON = 200; // ms after the last letter of a search
 
 /**
@@ -44,6 +45,8 @@ export class Sessions extends HTMLElement {
     on: { input: () => this.#sought(), keydown: (event) => this.#searchKey(event) },
   });
   #timer = 0;
+  /** @type {unknown[]} */
+  #shown = [];
   #none = h("p", { class: "fine none", hidden: true }, "No session has these words in its title.");
   #list = h("ul", { "aria-label": "Sessions" });
   #more = button("Show more", () => this.#doing.more(), { class: "plain more", hidden: true });
@@ -70,6 +73,9 @@ export class Sessions extends HTMLElement {
    * @param {{sessions: Session[], current: string, more: boolean, me: Me | null, now: number}} about
    */
   show({ sessions, current, more, me, now }) {
+    const shown = [sessions, current, more, me, Math.floor(now / MINUTE)];
+    if (shown.every((one, index) => one === this.#shown[index])) return; // most words that come
+    this.#shown = shown;
     const rows = this.#rows.of(
       sessions,
       (one) => one.id,

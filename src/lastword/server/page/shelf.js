@@ -18,6 +18,10 @@ export class Shelf {
   #notices;
   /** @type {Session[]} */
   #sessions = [];
+  /** @type {Session[]} */
+  #rows = []; // the same ones, as long as there is nothing new in them
+  /** @type {unknown[]} */
+  #about = []; // which they were made of
   /** @type {string | null} */
   #next = null;
   #limit = 50;
@@ -41,20 +45,23 @@ export class Shelf {
    * What the list shows: the session on the page is told by its own events, which are sooner.
    * @param {State} state
    */
-  rows(state) {
-    const sessions = this.#sessions.map((one) =>
-      one.id === state.session ? { ...one, title: one.title || state.title } : one,
-    );
-    if (state.session && !this.#words && !sessions.some((one) => one.id === state.session)) {
-      sessions.unshift({
-        id: state.session,
-        title: state.title,
-        state: "idle",
-        at: 0,
-        fresh: true,
-      });
+  rows({ session, title }) {
+    const about = [this.#sessions, this.#words, session, title];
+    if (about.some((one, index) => one !== this.#about[index])) {
+      this.#about = about;
+      this.#rows = this.#rowsWith(session, title);
     }
-    return { sessions, current: state.session, more: this.#next !== null };
+    return { sessions: this.#rows, current: session, more: this.#next !== null };
+  }
+
+  /** @param {string} session @param {string} title */
+  #rowsWith(session, title) {
+    const sessions = this.#sessions.map((one) =>
+      one.id === session ? { ...one, title: one.title || title } : one,
+    );
+    if (session && !this.#words && !sessions.some((one) => one.id === session))
+      sessions.unshift({ id: session, title, state: "idle", at: 0, fresh: true });
+    return sessions;
   }
 
   /** @param {string} id */
@@ -111,6 +118,13 @@ export class Shelf {
     return this.refresh();
   }
 
+  /** The one on the page may have another title by now. */
+  #titled() {
+    const { session, title } = this.#app.state;
+    const now = this.#sessions.find((one) => one.id === session)?.title;
+    if (now && now !== title) this.#app.dispatch({ type: "titled", title: now });
+  }
+
   #used() {
     this.#fresh = null;
     remember("fresh", null);
@@ -138,6 +152,7 @@ export class Shelf {
       const sessions = [...first.sessions, ...others];
       this.#sessions = sessions;
       this.#next = next;
+      this.#titled();
       if (sessions.some((one) => one.id === this.#fresh)) this.#used();
       if (sessions.some((one) => one.id === this.#app.state.session)) this.#app.watch(); // said in another window
       this.#app.drawSoon();

@@ -52,6 +52,8 @@ export function reduce(state, action) {
       return heard(state, action.event);
     case "fresh": // nobody has said anything in it yet
       return { ...state, known: true };
+    case "titled": // by whoever renamed it
+      return { ...state, title: action.title };
     case "older":
       return prepended(state, action.past);
     case "sending":

@@ -61,7 +61,9 @@ export class Staying {
   }
 
   #scrolled() {
-    this.#pin(this.#box.scrollTop > this.#end - NEAR);
+    const { scrollHeight, scrollTop, clientHeight } = this.#box;
+    const end = Math.min(this.#end, scrollHeight - clientHeight); // a wider window has less to scroll
+    this.#pin(scrollTop > end - NEAR);
   }
 
   /** @param {boolean} pinned */

@@ -32,6 +32,7 @@ const ENDS = {
  *   more?: HTMLElement,
  *   show(part: Part, cut: boolean, messages: About["messages"], asked: string): void,
  * }} Blank what draws a part
+ * @typedef {{again: (() => void) | null, goOn: (() => void) | null, changes: (() => void) | null}} Offered
  * @typedef {Blank & {part: Part} & Omit<About, "mark">} View and what it has drawn
  */
 
@@ -46,8 +47,12 @@ export class Turn {
   #mark = h("p", { class: "mark", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
   #acts = h("div", { class: "acts" });
   #copy = copyButton(() => spoken(this.#turn), "the answer");
-  /** @type {{again: (() => void) | null, goOn: (() => void) | null}} */
-  #offered = { again: null, goOn: null };
+  /** @type {Offered} */
+  #offered = { again: null, goOn: null, changes: null };
+  #changes = button("Changes", () => this.#offered.changes?.(), {
+    class: "plain",
+    "aria-label": "Changes in files",
+  });
   #again = button("Try again", () => this.#offered.again?.(), { class: "plain" });
   #goOn = button("Go on", () => this.#offered.goOn?.(), { class: "plain" });
   element = h("article", { class: "it", "aria-label": "Answer" });
@@ -67,22 +72,20 @@ export class Turn {
     pace.run(this.#advance);
   }
 
-  /**
-   * What can be done with it, once it has ended.
-   * @param {{again: (() => void) | null, goOn: (() => void) | null}} offered
-   */
+  /** What can be done with it, once it has ended. @param {Offered} offered */
   offer(offered) {
     this.#offered = offered;
     const { outcome, parts } = this.#turn;
     const words = outcome && parts.some((part) => part.kind === "text" && part.text);
     const acts = [
       ...(words ? [this.#copy] : []),
+      ...(offered.changes ? [this.#changes] : []),
       ...(offered.again ? [this.#again] : []),
       ...(offered.goOn ? [this.#goOn] : []),
     ];
     arrange(this.#acts, acts);
     this.#acts.hidden = !acts.length;
-    this.element.classList.toggle("latest", !!offered.again);
+    this.element.classList.toggle("latest", !!(offered.again || offered.changes));
   }
 
   /** Draw what is not drawn yet, or has changed. @returns {boolean} whether there is more to do */
@@ -212,10 +215,11 @@ class Thinking {
 
 class Progress {
   #output = new Output();
-  element = h("div", { class: "call going" }, this.#output.element);
+  element = h("div", {}, this.#output.element);
 
   /** @param {Speech} part */
   show(part) {
+    set(this.element, { class: part.text.trim().includes("\n") ? "call" : "progress" });
     this.#output.show(part.text, true);
   }
 }

@@ -163,6 +163,7 @@ export interface State {
 export type Action =
   | { type: "event"; event: Event }
   | { type: "fresh" }
+  | { type: "titled"; title: string }
   | { type: "older"; past: Older }
   | { type: "sending"; message: Message; at: number }
   | { type: "sent" | "unsent" | "answered"; id: string }
@@ -205,6 +206,7 @@ export interface Doing {
   putBack(text: string): void;
   again(run: string, said?: { id: string; text: string }): Promise<boolean>;
   goOn(): void;
+  changes(run?: string): void; // what it has done to files
   ready(): void; // one can type at once
   suggest(text: string): void;
 }
