@@ -8,8 +8,8 @@ import pytest
 
 from lastword.check.reports import html
 from tests.check.judging import judged, planted_python
+from tests.contrast import ENOUGH, contrast
 
-ENOUGH = 4.5  # to one: what WCAG 2.2 asks of words, at level AA
 WORDS = ("ink", "soft", "kept", "broken", "unknown")
 _SCHEME = re.compile(r":root \{(.*?)\}", re.DOTALL)
 _COLOUR = re.compile(r"--(\w+): #([0-9a-f]{3,6});")
@@ -19,21 +19,6 @@ def colours(page: str) -> dict[str, dict[str, str]]:
     """By theme; the dark one says only what it has otherwise."""
     light, dark = (dict(_COLOUR.findall(scheme)) for scheme in _SCHEME.findall(page))
     return {"light": light, "dark": {**light, **dark}}
-
-
-def luminance(colour: str) -> float:
-    """As WCAG has it."""
-    digits = colour if len(colour) == 6 else "".join(2 * one for one in colour)
-    parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
-    red, green, blue = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, other: str) -> float:
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
 
 
 def test_contrast_is_as_wcag_has_it() -> None:

@@ -54,6 +54,11 @@ GIVEN = """(box, [how, files]) => {
     box.dispatchEvent(new ClipboardEvent("paste", { ...about, clipboardData: data }));
   else box.dispatchEvent(new DragEvent("drop", { ...about, dataTransfer: data }));
 }"""
+# whether a colour is laid over this
+COLOURED = """([kind, words]) => [...CSS.highlights.get(`code-${kind}`) ?? []].some((one) => {
+  const { startContainer, startOffset, endOffset } = one;
+  return startContainer.data.slice(startOffset, endOffset).includes(words);
+})"""
 PNG = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0]
 TEXT = list(b"some words")
 
@@ -120,6 +125,28 @@ def test_a_text_that_is_folded_is_copied_whole_and_is_whole_when_unfolded(visito
         "() => document.querySelector('.it pre code').textContent.length >= 330000"
     )
     assert code.text_content() == LONG_CODE
+
+
+@pytest.mark.scenario("Y25", part="page")
+def test_code_has_colours_and_what_takes_too_long_to_read_holds_up_nothing(
+    visitor: Visitor,
+) -> None:
+    page, words = visitor.page, visitor.answers.locator("pre code").first
+    visitor.say("code")
+    visitor.says("and in a list")
+    page.wait_for_function(COLOURED, arg=["word", "let"])
+    assert words.text_content() == f"{CODE}\n"
+    assert words.locator("span").evaluate_all("all => all.every((one) => !one.children.length)")
+    visitor.say("slow")
+    visitor.says("x = 1")
+    page.wait_for_function(COLOURED, arg=["aside", "# one"])
+    assert not page.evaluate(COLOURED, ["text", "[a]("]), "it was given up"
+    page.keyboard.press("Alt+n")
+    expect(page.locator(".welcome")).to_be_visible()
+    page.wait_for_function("() => [...CSS.highlights.values()].every((one) => !one.size)")
+    visitor.say("code")
+    page.wait_for_function(COLOURED, arg=["word", "let"])
+    visitor.quiet()
 
 
 @pytest.mark.scenario("Y1", part="page")

@@ -80,6 +80,7 @@ const error = [
 ];
 
 export default [
+  { ignores: ["**/*.min.js"] }, // it is its makers'
   {
     linterOptions: { reportUnusedDisableDirectives: "error" },
     rules: {

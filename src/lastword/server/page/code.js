@@ -2,6 +2,7 @@
 
 import { closes, unindented } from "./blocks.js";
 import { codeBox, speak } from "./codebox.js";
+import { colour } from "./colours.js";
 import { h } from "./dom.js";
 import { follow, Pieces } from "./pieces.js";
 
@@ -14,6 +15,7 @@ export class Code {
   #pieces;
   #rest = document.createTextNode(""); // a line that may go on, or turn out to close the block
   #pre;
+  #code;
   element;
   closed = false;
 
@@ -26,7 +28,8 @@ export class Code {
     const lines = h("span");
     this.#pieces = new Pieces(lines);
     const { box, pre } = codeBox(whole);
-    pre.append(h("code", {}, lines, this.#rest));
+    this.#code = h("code", {}, lines, this.#rest);
+    pre.append(this.#code);
     speak(box, fence.language);
     this.#pre = pre;
     this.element = box;
@@ -49,6 +52,7 @@ export class Code {
     if (this.closed) this.#rest.remove();
     else this.#rest.data = more ? "" : unindented(some.slice(end), this.#fence);
     if (live) follow(this.#pre);
+    colour(this.#code, this.#fence.language);
     return taken;
   }
 

@@ -8,6 +8,7 @@
 import { Meter, topBlocks } from "./blocks.js";
 import { Code, codeIn } from "./code.js";
 import { codeBox, preOf, speak } from "./codebox.js";
+import { colour } from "./colours.js";
 import { h, set } from "./dom.js";
 import { pace } from "./pace.js";
 import { follow, Pieces, whole } from "./pieces.js";
@@ -190,7 +191,9 @@ function patched(node, old, tree) {
   const element = tree.tag === "pre" ? preOf(outer) : outer;
   patch(element, null, old.children, tree.children);
   dress(outer, tree);
-  if (tree.tag === "pre" && codeOf(tree) !== codeOf(old)) follow(element);
+  if (tree.tag !== "pre" || codeOf(tree) === codeOf(old)) return true;
+  follow(element);
+  colour(element, tree.language);
   return true;
 }
 
@@ -223,6 +226,7 @@ function madeCode(tree) {
   const { box, pre } = codeBox(() => pre.textContent ?? "");
   dress(box, tree);
   patch(pre, null, [], tree.children);
+  colour(pre, tree.language);
   return box;
 }
 
