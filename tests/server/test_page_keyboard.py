@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 pytest.importorskip(
@@ -9,10 +11,95 @@ pytest.importorskip(
 )
 pytest.importorskip("uvicorn", reason="uvicorn, which serves the page, is not installed")
 
-from playwright.sync_api import Route, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.server.browser import Visitor
 from tests.server.test_page import ASKS, SHORT, SHORT_ANSWER
+
+FOCUSED = "(one) => one === document.activeElement"
+
+
+def reach(visitor: Visitor, one: Locator) -> None:
+    """By the Tab key alone, from wherever it is."""
+    for _ in range(150):
+        if one.evaluate(FOCUSED):
+            return
+        visitor.page.keyboard.press("Tab")
+    pytest.fail(f"{one} is not reached by Tab")
+
+
+def use(visitor: Visitor, name: str | re.Pattern[str], within: str = "main") -> None:
+    """Go to a button, and press it."""
+    reach(visitor, visitor.page.locator(within).get_by_role("button", name=name).last)
+    visitor.page.keyboard.press("Enter")
+
+
+def choose(page: Page, name: str) -> None:
+    """In a menu that is open."""
+    for _ in page.get_by_role("menuitem").all():
+        if page.get_by_role("menuitem", name=re.compile(f"^{name}")).evaluate(FOCUSED):
+            return page.keyboard.press("Enter")
+        page.keyboard.press("ArrowDown")
+    return pytest.fail(f"{name} is not in the menu")
+
+
+def on_session(visitor: Visitor, what: str) -> None:
+    """Of all that can be done with the session that is shown."""
+    here = visitor.page.locator("lw-sessions li", has=visitor.page.locator("a[aria-current]"))
+    reach(visitor, here.get_by_role("button"))
+    visitor.page.keyboard.press("Enter")
+    choose(visitor.page, what)
+
+
+@pytest.mark.scenario("Y22", part="page")
+def test_what_was_said_and_sessions_are_looked_after_by_the_keyboard_alone(
+    visitor: Visitor,
+) -> None:
+    page, keys, title = visitor.page, visitor.page.keyboard, visitor.page.locator("lw-head h1")
+    visitor.box.focus()
+    keys.type(SHORT)
+    keys.press("Enter")
+    visitor.says(SHORT_ANSWER)
+    visitor.quiet()
+    use(visitor, "Copy the answer")
+    expect(page.get_by_role("button", name="Copied the answer")).to_be_focused()
+    use(visitor, "Try again")
+    expect(visitor.answers).to_have_count(2)
+    visitor.quiet()
+    use(visitor, "Edit the message")
+    keys.type(" more")
+    keys.press("Enter")
+    visitor.says("I thought about it more")
+    visitor.quiet()
+    with page.expect_file_chooser():
+        use(visitor, "Attach files")
+
+    on_session(visitor, "Rename")
+    keys.type("my own name")
+    keys.press("Enter")
+    expect(title).to_have_text("my own name")
+    on_session(visitor, "Pin")
+    expect(page.get_by_role("heading", name="Pinned")).to_be_visible()
+    with page.expect_download():
+        on_session(visitor, "Export")
+    reach(visitor, page.get_by_label("Search the sessions"))
+    keys.type("my own")
+    expect(page.locator("lw-sessions li a")).to_have_count(1)
+    keys.press("Escape")
+    use(visitor, re.compile("details$|^Details"))
+    expect(page.locator("lw-head .popup:visible")).to_contain_text("Session")
+    keys.press("Escape")
+    use(visitor, re.compile("^Theme"))
+    use(visitor, re.compile("^Theme"))
+    use(visitor, re.compile("^Theme"))
+    use(visitor, "Keys")
+    keys.press("Escape")
+    expect(page.get_by_role("button", name="Keys")).to_be_focused()
+    on_session(visitor, "Delete")
+    expect(page.get_by_role("button", name="Keep it")).to_be_focused()
+    keys.press("Tab")
+    keys.press("Enter")
+    expect(title).not_to_have_text("my own name")
 
 
 def test_everything_can_be_done_with_the_keyboard(visitor: Visitor) -> None:
