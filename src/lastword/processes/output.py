@@ -2,7 +2,7 @@
 
 A process is never kept waiting for somebody to read it: its first and its last words are kept and
 what lies between is counted. It waits only for a reader who has begun to read, who then misses
-nothing.
+nothing; and until whoever started it has had a turn of the loop in which to begin.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class Output:
         self._readers: dict[object, int] = {}  # how far each has come
         self._news: asyncio.Future[None] | None = None
         self._end: int | None = None  # where the process's own words end
+        self._first: object | None = None  # for who begins as soon as they have the handle
+        self._first = self.begin()
         os.set_blocking(fd, False)
         self._loop.add_reader(fd, self._readable)
 
@@ -117,10 +119,18 @@ class Output:
 
     def begin(self) -> object:
         """Read from here on: whoever has this misses nothing until they are done."""
+        if self._first is not None:
+            first, self._first = self._first, None
+            return first
         me = object()
         whole = self._tail.start == self._head.end
         self._readers[me] = 0 if whole else self._tail.start
         return me
+
+    def nobody_began(self) -> None:
+        """Whoever has the handle has done something else first: they may come too late."""
+        if self._first is not None:
+            self.done(self.begin())
 
     async def read(self, me: object) -> bytes:
         """What comes next; nothing at its end."""
@@ -176,7 +186,8 @@ class Output:
 
         Not before somebody reads, or could have come too late to miss nothing.
         """
-        late = self._readers or self.total >= _MUCH
+        reads = len(self._readers) > (self._first is not None)
+        late = reads or self.total >= _MUCH
         if late and self._half >= wide.CHUNK and wide.widen(self._fd):
             self._chunk = wide.CHUNK
 

@@ -261,6 +261,14 @@ class Process:
     def has_started(self, pid: int) -> None:
         self.pid = pid
         self._plumbing.handed_over()
+        # Who has the handle now, and a task that they start, come before any of it is forgotten.
+        loop = asyncio.get_running_loop()
+        loop.call_soon(loop.call_soon, self._nobody_began)
+
+    def _nobody_began(self) -> None:
+        for stream in (self.stdout, self.stderr):
+            if stream:
+                stream.nobody_began()
 
     def has_ended(self, code: int) -> None:
         if self._ended.done():

@@ -120,8 +120,8 @@ class ProcessInside(Process):
         there = HostsProcess(post, handle.n)
         plumbing = _Plumbing(there, command, handle, readers, may_act)
         super().__init__(there, handle.n, command, plumbing, may_act)
-        self.pid = handle.pid
         self._there = there
+        self.has_started(handle.pid)
 
     async def left_behind(self) -> tuple[str, ...]:
         """By the numbers that the host knows."""

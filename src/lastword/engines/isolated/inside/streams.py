@@ -58,15 +58,7 @@ class OutputInside(Output):
         self._there = there
         self._which: Stream = which
         self._may_read = may_read
-        self._first: int | None = first  # who reads it whole, if somebody begins at once
-        # As in the host: who has the handle, and a task that it starts, come before any reading.
-        loop = asyncio.get_running_loop()
-        loop.call_soon(loop.call_soon, self._nobody_reads)
-
-    def _nobody_reads(self) -> None:
-        first, self._first = self._first, None
-        if first is not None:
-            self.done(first)
+        self._first: object | None = first
 
     def _now(self, what: str, *given: object) -> Any:  # noqa: ANN401 - whatever the host answers
         return self._there.post.at_once(what, self._there.n, self._which, *given)
@@ -92,7 +84,7 @@ class OutputInside(Output):
     def handed_over(self) -> deque[bytes | bytearray]:
         return deque(self._now("process_taken"))
 
-    def begin(self) -> int:
+    def begin(self) -> object:
         first, self._first = self._first, None
         return next_reader() if first is None else first
 
