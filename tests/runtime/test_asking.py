@@ -110,6 +110,7 @@ ACTS: dict[str, Try] = {
     "Run.asks_model": lambda stage, session: _now(_run(stage, session).asks_model("m", "p")),
     "Run.job": lambda stage, session: _now(_run(stage, session).job(_a_process())),
     "Run.adopt": lambda stage, session: _now(_run(stage, session).adopt(*_a_process_of_before())),
+    "Run.request": lambda stage, session: _run(stage, session).request("a service"),
     "Run.may": lambda stage, session: _run(stage, session).may("late"),
     "Call.ready": lambda stage, session: _run(stage, session).intend(stage.tool).ready(),
     "Call.begin": lambda stage, session: _run(stage, session).intend(stage.tool).begin(),
@@ -168,6 +169,7 @@ READS = {
     *("Run.by", "Run.current", "Run.generation", "Run.id", "Run.messages", "Run.session"),
     *("Run.shelf", "Run.beginning", "Run.processes_gone", "Run.top"),
     *("Run.above", "Run.epoch", "Run.jobs", "Run.less", "Run.loop", "Run.said", "Run.token"),
+    *("Run.may_have", "Run.traced"),
     *("Call.arguments", "Call.report"),
 }
 # what a session tells its own tickets and calls; not for programs

@@ -351,6 +351,7 @@ class Run(Speaking, Starting):
         """In an isolated run: have the program do something that it offers (`services`), and wait
         for what it gives. Both are what JSON takes. A stop cancels it, and waits for its end."""
         must_be_text(service, "a service's name")
+        self._hold.must_hold(f"this request of {service}")
         why = f"run.request({service!r}): services are of Isolated(..., services=...)"
         raise NotAvailable(f"{why}, and this run is not isolated; nothing was done")
 

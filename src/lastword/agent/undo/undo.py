@@ -150,7 +150,7 @@ class _Desk:
         return [step for one in before if not one.over for step in one.steps]
 
     def _back(self, record: UndoRecord, paths: Collection[str], *, anyway: bool) -> TakenBack:
-        changes = self._changes(record)
+        every = changes = self._changes(record)
         if paths:
             named = {one.rstrip("/") for one in paths}
             known = {shown(one.path, record.roots) for one in changes} | {
@@ -159,7 +159,7 @@ class _Desk:
             if unknown := sorted(named - known):
                 raise NothingToUndo(f"The answer did not change {', '.join(unknown)}.")
             changes = [c for c in changes if {c.path, shown(c.path, record.roots)} & named]
-        part = bool(paths)
+        part = len(changes) < len(every)
         return take_back(self.home, self._copies, record, changes, part=part, anyway=anyway)
 
     def _answer(self, run: str | None, *, even_taken_back: bool) -> UndoRecord:
