@@ -38,7 +38,7 @@ async def test_who_does_something_else_first_is_waited_for_by_nobody() -> None:
 @pytest.mark.scenario("P40")
 async def test_what_is_written_before_anybody_has_the_handle_is_kept_for_who_begins() -> None:
     reads, writes = os.pipe()
-    output = Output(reads, 1000, bool)
+    output = Output(reads, 1000, lambda _: None)
     os.write(writes, bytes(60_000))
     while not output.total:
         await asyncio.sleep(0)
