@@ -18,7 +18,7 @@ from tests.server.browser import Server, Visitor, started
 from tests.server.every_state import every_state, furnish
 from tests.server.page_check import MISSING, PACKAGES
 
-pytestmark = pytest.mark.skip("its walk looks before a menu has found its place: one of four failed")
+pytestmark = pytest.mark.skip("it looks before a menu is in its place: one of four failed")
 
 AXE = PACKAGES / "axe-core" / "axe.min.js"
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
