@@ -42,7 +42,7 @@ COUNTS = {
     "check_repeats": Count(1, 1, "how often a check tells each story, of whom it knows"),
     "check_musts": Count(5, 5, "how many MUSTs are told of each fault that breaks others"),
 }
-QUICK = 260.0  # seconds of the processor: with what is cheap, under five minutes on two cores
+QUICK = 200.0  # seconds of the processor: with what is cheap, under five minutes on two cores
 _MOST = 1 << 31
 
 
