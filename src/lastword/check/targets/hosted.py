@@ -20,6 +20,7 @@ from lastword.check.dummies import ASK_US
 from lastword.check.programs import Started
 from lastword.check.round import Round
 from lastword.check.story import Faculty
+from lastword.check.targets.served import NoOneWrite
 from lastword.check.times import Times, now
 from lastword.check.wire import WireLog
 
@@ -145,11 +146,8 @@ async def _in_time(opened: asyncio.Future[str], what: str) -> str:
         raise CannotStart(f"{what} was not ready within {_PATIENCE:.0f} s") from None
 
 
-class HostedDialogue:
+class HostedDialogue(NoOneWrite):
     """One conversation."""
-
-    asked = 0
-    hold = False
 
     def __init__(self, target: HostedTarget, name: str) -> None:
         self._target, self._name = target, name
@@ -168,12 +166,3 @@ class HostedDialogue:
         if of:
             of.stop_at = at
         return at
-
-    def stop_and_say(self, of: Round | None, run: str) -> Round:
-        raise NotImplementedError("there is no such thing as one write here")
-
-    def say_and_stop(self, run: str) -> Round:
-        raise NotImplementedError("there is no such thing as one write here")
-
-    def stop_and_allow(self, of: Round) -> float:
-        raise NotImplementedError("nothing is asked here")
